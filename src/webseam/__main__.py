@@ -1,0 +1,3 @@
+from webseam.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,111 @@
+"""Call: what travels with one request from the agent to the network and back.
+
+Account, agent, deadline, cancellation and the steps taken so far. The call log, metrics, traces and the command line
+read `Call.steps`; nothing is instrumented twice. A Call belongs to one request and is never shared.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from webseam.config import LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LOCAL = "local"
+"""The account of the one person who runs Webseam for themselves."""
+
+
+class Caller:
+    """Who asks, as the transport learnt it: the account and, where there are several, the agent of it."""
+
+    __slots__ = ("account", "agent")
+
+    def __init__(self, account: str = LOCAL, agent: str | None = None) -> None:
+        self.account = account
+        self.agent = agent
+
+    def __repr__(self) -> str:
+        return f"Caller({self.account!r}, {self.agent!r})"
+
+
+class Step:
+    """One thing that was done for a call: `name`, when it began (s after the call did), how long it took (s), details.
+
+    `outcome` is `"ok"` or the `kind` of what was raised. Details never hold a secret, a header value or a body.
+    """
+
+    __slots__ = ("began", "detail", "name", "outcome", "seconds")
+
+    def __init__(self, name: str, began: float, detail: dict[str, Any]) -> None:
+        self.name = name
+        self.began = began
+        self.seconds = 0.0
+        self.outcome = "ok"
+        self.detail = detail
+
+    def __repr__(self) -> str:
+        return f"Step({self.name!r}, {self.seconds * 1000:.1f} ms, {self.outcome}, {self.detail})"
+
+
+class Call:
+    """One request on its way. `deadline` is in seconds of `clock` (`time.monotonic`)."""
+
+    __slots__ = ("_callbacks", "account", "agent", "began", "cancelled", "clock", "deadline", "steps")
+
+    def __init__(
+        self,
+        account: str = LOCAL,
+        agent: str | None = None,
+        *,
+        seconds: float = LIMITS.call_seconds,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.account = account
+        self.agent = agent
+        self.clock = clock
+        self.began = clock()
+        self.deadline = self.began + seconds
+        self.cancelled = False
+        self.steps: list[Step] = []
+        self._callbacks: list[Callable[[], None]] = []
+
+    def remaining(self) -> float:
+        """Seconds until the deadline, never negative; 0 once cancelled."""
+        if self.cancelled:
+            return 0.0
+        return max(0.0, self.deadline - self.clock())
+
+    def cancel(self) -> None:
+        """Say that nobody waits for the answer any more; runs what `on_cancel` was given, once."""
+        if self.cancelled:
+            return
+        self.cancelled = True
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+
+    def on_cancel(self, callback: Callable[[], None]) -> None:
+        """Run `callback` when the call is cancelled; at once when it already is."""
+        if self.cancelled:
+            callback()
+        else:
+            self._callbacks.append(callback)
+
+    @contextmanager
+    def step(self, name: str, **detail: Any) -> Iterator[Step]:
+        """Record one step; what is raised inside is recorded by its kind and goes on."""
+        began = self.clock()
+        step = Step(name, began - self.began, detail)
+        if len(self.steps) < LIMITS.call_steps:
+            self.steps.append(step)
+        try:
+            yield step
+        except BaseException as error:
+            step.outcome = getattr(error, "kind", type(error).__name__)
+            raise
+        finally:
+            step.seconds = self.clock() - began

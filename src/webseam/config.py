@@ -1,0 +1,173 @@
+"""Process configuration, and the one table of limits.
+
+A value comes from the first of: a command-line flag, `WEBSEAM_<NAME>`, `<name>` in `config.toml` (in the data
+directory, or where `WEBSEAM_CONFIG` says), the default. What a person chooses (engines, keys, exceptions) is not here: it
+is stored by account (`webseam.accounts`).
+
+Imported by the handshake of `webseam stdio`: heavy modules are imported inside the functions that use them.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from webseam.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+class Limits:
+    """Every bound in one place. Bytes, characters (Unicode code points) and seconds, as the names say."""
+
+    __slots__ = ()
+
+    # messages
+    message_bytes = 4 * 1024 * 1024
+    message_depth = 64
+    batch_messages = 50
+    pending_calls = 64  # per connection on stdio, per process over HTTP x 4
+
+    # a call
+    call_seconds = 30.0
+    call_steps = 200
+    threads_for_sync_providers = 8
+
+    # web_search
+    results = 10
+    default_results = 8
+    title_chars = 300
+    snippet_chars = 500
+    age_chars = 100
+    query_chars = 2_000
+    domains = 20
+    error_chars = 2_000
+
+    # web_fetch
+    url_chars = 8_192
+    window_chars = 10_000
+    max_window_chars = 50_000
+    page_chars = 5_000_000
+    find_chars = 200
+    find_passages = 20
+    outline_entries = 60
+    pages_kept_seconds = 600.0
+    pages_kept_bytes = 64 * 1024 * 1024
+
+    # the door
+    body_bytes = 10 * 1024 * 1024
+    wire_bytes = 10 * 1024 * 1024
+    header_bytes = 64 * 1024
+    header_count = 200
+    redirects = 8
+    encodings = 2
+    connect_seconds = 10.0
+    connections = 64
+    connections_per_host = 8
+    retry_after_seconds = 3_600.0
+    robots_bytes = 500 * 1024
+    robots_kept_seconds = 3_600.0
+
+    # documents and workers
+    worker_processes = 2
+    worker_memory_bytes = 512 * 1024 * 1024
+    worker_queue = 64
+    worker_jobs_each = 5_000
+    document_seconds = 15.0
+
+    # the private index
+    crawl_pages = 500
+    sitemap_urls = 50_000
+    sitemap_depth = 3
+    index_file_bytes = 10 * 1024 * 1024
+    index_commit_documents = 200
+    index_commit_seconds = 2.0
+
+
+LIMITS = Limits()
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8377
+
+
+class Config:
+    """Where the data lies and where the server listens. Read once a process; immutable by convention."""
+
+    __slots__ = ("_data", "_file", "_flags", "_values")
+
+    def __init__(self, flags: Mapping[str, Any] | None = None) -> None:
+        self._flags = {name: value for name, value in (flags or {}).items() if value is not None}
+        self._data: Path | None = None
+        self._values: dict[str, Any] | None = None
+        self._file: Path | None = None
+
+    @property
+    def data(self) -> Path:
+        """The data directory (`--data`, `WEBSEAM_DATA`, or the platform's own place). Made, 0700, when first asked for."""
+        if self._data is None:
+            from pathlib import Path
+
+            given = self._flags.get("data") or os.environ.get("WEBSEAM_DATA")
+            if given:
+                path = Path(given).expanduser().absolute()
+            else:
+                from platformdirs import user_data_path
+
+                path = user_data_path("webseam", appauthor=False)
+            try:
+                path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise ConfigurationError(
+                    f"The data directory {path} cannot be made ({error.strerror}): "
+                    "give another with --data DIR or WEBSEAM_DATA."
+                ) from error
+            self._data = path
+        return self._data
+
+    @property
+    def host(self) -> str:
+        """The address `webseam serve` binds."""
+        return str(self._value("host", DEFAULT_HOST))
+
+    @property
+    def port(self) -> int:
+        """The port `webseam serve` binds; 0 lets the system choose."""
+        value = self._value("port", DEFAULT_PORT)
+        try:
+            port = int(value)
+        except (TypeError, ValueError):
+            port = -1
+        if not 0 <= port <= 65535:
+            raise ConfigurationError(
+                f"port must be a number from 0 to 65535, not {value!r}: change --port, WEBSEAM_PORT or `port` in config.toml."
+            )
+        return port
+
+    def _value(self, name: str, default: Any) -> Any:
+        if name in self._flags:
+            return self._flags[name]
+        from_environment = os.environ.get("WEBSEAM_" + name.upper())
+        if from_environment is not None:
+            return from_environment
+        if self._values is None:
+            self._values = self._read_file()
+        return self._values.get(name, default)
+
+    def _read_file(self) -> dict[str, Any]:
+        from pathlib import Path
+
+        given = os.environ.get("WEBSEAM_CONFIG")
+        path = Path(given).expanduser() if given else self.data / "config.toml"
+        if not given and not path.exists():
+            return {}
+        import tomllib
+
+        try:
+            with path.open("rb") as file:
+                return tomllib.load(file)
+        except OSError as error:
+            raise ConfigurationError(f"{path} cannot be read ({error.strerror}): mend it, or unset WEBSEAM_CONFIG.") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"{path} is not valid TOML: {error}") from error

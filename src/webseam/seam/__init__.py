@@ -1,0 +1,1 @@
+"""The seam: what an engine is (`contract`), what it can do (`facts`), how it fails (`failures`)."""
