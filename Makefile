@@ -34,12 +34,18 @@ $(READY): requirements/dev.txt pyproject.toml
 demo: $(READY)
 	$(RUN) -m webseam demo
 
+PEERS := $(VENV)/.peers
+
+$(PEERS): $(READY) scripts/peers.py requirements/mcp1.txt tests/interop/package.json tests/interop/package-lock.json
+	$(RUN) scripts/peers.py
+	$(RUN) -c 'import pathlib; pathlib.Path("$(PEERS)").touch()'
+
 test: lint quick
 
-quick: $(READY)
+quick: $(PEERS)
 	$(RUN) -m pytest -m "not prove"
 
-prove: $(READY)
+prove: $(PEERS)
 	$(RUN) -m pytest -m prove
 
 lint: $(READY)

@@ -1,3 +1,6 @@
+"""`python -m webseam`."""
+
 from webseam.cli import main
 
-raise SystemExit(main())
+if __name__ == "__main__":
+    raise SystemExit(main())

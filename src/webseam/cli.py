@@ -1,6 +1,592 @@
-"""The command line."""
+"""The commands. Each imports its work inside its function, so that `webseam stdio` starts fast and `--help` is instant.
+
+Exit codes: 0 it was done; 1 it was tried and failed (the text says why); 2 the command was written wrongly; 130 interrupted.
+What was asked for goes to standard output, everything said about it to standard error.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from webseam.errors import ArgumentError, ConfigurationError, WebseamError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from webseam.app import App
+    from webseam.index.indexing import Progress, Report
+
+Answer = TypeVar("Answer")
+
+OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 
 
-def main() -> int:
-    """Run one command."""
-    return 0
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        # argparse costs as much as a bare interpreter's start: the one command that agents wait for does without it.
+        if arguments[:1] == ["stdio"] and (len(arguments) == 1 or (len(arguments) == 3 and arguments[1] == "--data")):
+            return _stdio({"data": arguments[2]} if len(arguments) == 3 else {})
+        options = _parser().parse_args(arguments)
+        run: Callable[[argparse.Namespace], int] = options.run
+        return run(options)
+    except WebseamError as error:
+        _say_error(error.message)
+        return WRONG if isinstance(error, (ArgumentError, ConfigurationError)) else FAILED
+    except KeyboardInterrupt:
+        _say_error("Interrupted.")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output left, as `head` does
+        _silence_stdout()
+        return OK
+
+
+# ------------------------------------------------------------------------------------------------ the servers
+
+
+def _stdio(flags: dict[str, Any]) -> int:
+    from webseam.app import App
+    from webseam.call import Caller
+    from webseam.config import Config
+    from webseam.transports import stdio
+
+    app = App(Config(flags))
+    try:
+        return stdio.run(app.engine(), caller=Caller(), close=app.close)
+    finally:
+        app.shut()
+
+
+def _run_stdio(options: argparse.Namespace) -> int:
+    return _stdio(_flags(options))
+
+
+def _run_serve(options: argparse.Namespace) -> int:
+    import json
+
+    from webseam.call import Caller
+    from webseam.transports import http
+
+    app = _app(options)
+    listener = http.listen(app.config.host, app.config.port)
+    try:
+        hosts, origins = http.local_names(listener)
+        local = Caller()
+        endpoint = http.mcp_app(app.engine(), allowed_hosts=hosts, allowed_origins=origins, authenticate=lambda _headers: local)
+        # The log says which engines answer before the first agent asks; a wrong choice is told here and now.
+        search, reading = app.switchboard.search_facts(local.account), app.switchboard.reading_facts(local.account)
+        address = listener.getsockname()
+        app.store.listen(address[0], address[1])
+
+        def ready(server: http.Server) -> None:
+            url = f"{server.url}/mcp"
+            if options.json:
+                print(json.dumps({"url": url, "search": search.name, "reading": reading.name}), flush=True)
+                return
+            print(f"Webseam answers at {url}", flush=True)
+            print(f"  web_search  {search.title} ({search.name})")
+            print(f"  web_fetch   {reading.title} ({reading.name})")
+            print(f"Connect an agent, for example: claude mcp add --transport http webseam {url}")
+            print("Stop with Ctrl-C.", flush=True)
+
+        return http.serve(endpoint, listener, ready=ready, close=app.close)
+    finally:
+        listener.close()
+        app.store.unlisten()
+        app.shut()
+
+
+# ------------------------------------------------------------------------------------------------ the two tools by hand
+
+
+def _run_search(options: argparse.Namespace) -> int:
+    import json
+
+    from webseam import terminal
+
+    arguments: dict[str, Any] = {"query": " ".join(options.query)}
+    for name in ("count", "freshness", "country", "language"):
+        if getattr(options, name) is not None:
+            arguments[name] = getattr(options, name)
+    domains = {"include_domains": options.include_domain, "exclude_domains": options.exclude_domain}
+    arguments |= {name: given for name, given in domains.items() if given}
+    text, failed = _call_tool(options, "search", "web_search", arguments)
+    if failed:
+        return _failed(text, options.json)
+    answer = json.loads(text)
+    if options.json:
+        print(json.dumps(answer, ensure_ascii=False, indent=2))
+        return OK
+    for number, result in enumerate(answer["results"], start=1):
+        age = terminal.dim(f"  {result['age']}") if result.get("age") else ""
+        print(f"{number}. {terminal.bold(result['title'])}{age}\n   {terminal.paint(result['url'], '36')}")
+        if result["snippet"]:
+            print(f"   {result['snippet']}")
+    if not answer["results"]:
+        print(f"{answer['provider']} found nothing for this query.", file=sys.stderr)
+    for key in ("not_applied", "unresponsive"):
+        if answer.get(key):
+            print(f"{key}: {json.dumps(answer[key], ensure_ascii=False)}", file=sys.stderr)
+    return OK
+
+
+def _run_fetch(options: argparse.Namespace) -> int:
+    arguments: dict[str, Any] = {"url": options.url}
+    for name in ("start", "max_chars", "find", "section"):
+        if getattr(options, name) is not None:
+            arguments[name] = getattr(options, name)
+    text, failed = _call_tool(options, "reading", "web_fetch", arguments)
+    if failed:
+        return _failed(text, options.json)
+    if options.json:
+        import json
+
+        print(json.dumps({"text": text}, ensure_ascii=False))
+        return OK
+    print(text)
+    return OK
+
+
+def _call_tool(options: argparse.Namespace, role: str, tool: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+    """Run a tool just as an agent would; its text and whether it says a failure."""
+    from webseam.call import Caller
+    from webseam.transports.memory import MemoryClient
+
+    app = _app(options, chosen={role: options.engine} if options.engine else None)
+
+    async def work() -> dict[str, Any]:
+        client = MemoryClient(app.engine(), caller=Caller())
+        answer: dict[str, Any] = await client.request("tools/call", {"name": tool, "arguments": arguments})
+        return answer
+
+    answer = _wait(app, work)
+    text = "\n".join(part["text"] for part in answer["content"] if part.get("type") == "text")
+    return text, bool(answer.get("isError"))
+
+
+def _failed(text: str, as_json: bool) -> int:
+    if as_json:
+        import json
+
+        print(json.dumps({"error": text}, ensure_ascii=False, indent=2))
+    else:
+        _say_error(text)
+    return FAILED
+
+
+# ------------------------------------------------------------------------------------------------ choices
+
+
+def _run_use(options: argparse.Namespace) -> int:
+    import json
+
+    from webseam import terminal
+    from webseam.actions import engines
+
+    app = _app(options)
+    try:
+        if options.role and options.engine:
+            print(engines.use(app.switchboard, options.account, options.role, options.engine))
+            return OK
+        if options.role:
+            app.switchboard.facts("", options.role)  # says which engines there are for the role
+        states = engines.engines(app.switchboard, options.account)
+        if options.json:
+            print(json.dumps([state.as_data() for state in states], ensure_ascii=False, indent=2))
+            return OK
+        rows = []
+        for state in states:
+            facts = state.facts
+            roles = " and ".join(role for role, can in (("search", facts.search), ("reading", facts.reading)) if can)
+            chosen = ", ".join(f"chosen for {role}" for role in state.roles)
+            rows.append((facts.name, roles, chosen or "-", state.ready or "ready"))
+        print(terminal.table(rows, head=("engine", "answers", "chosen", "state")))
+    finally:
+        app.shut()
+    return OK
+
+
+def _run_set(options: argparse.Namespace) -> int:
+    from webseam.actions import engines
+
+    app = _app(options)
+    try:
+        _facts, field = engines.setting(app.switchboard, options.engine, options.field)
+        if options.remove:
+            print(engines.unset_field(app.switchboard, options.account, options.engine, options.field))
+            return OK
+        value = _value(options.value, secret=field.type == "secret", title=field.title)
+        print(engines.set_field(app.switchboard, options.account, options.engine, options.field, value))
+    finally:
+        app.shut()
+    return OK
+
+
+def _value(given: str | None, *, secret: bool, title: str) -> str:
+    """A setting's value: `@env:NAME`, the argument itself, a hidden prompt, or standard input."""
+    if given is not None and given.startswith("@env:"):
+        import os
+
+        name = given.removeprefix("@env:")
+        if not os.environ.get(name):
+            raise ArgumentError(f"The environment variable {name} is not set: set it, or leave the value away to be asked.")
+        return os.environ[name]
+    if given is not None and secret:
+        raise ArgumentError(
+            "A secret on the command line stays in the shell's history: leave it away to be asked, pipe it in, "
+            "or write @env:NAME."
+        )
+    if given is not None:
+        return given
+    if sys.stdin is not None and sys.stdin.isatty():
+        if secret:
+            import getpass
+
+            return getpass.getpass(f"{title} (not shown): ")
+        return input(f"{title}: ")
+    return sys.stdin.read(64 * 1024) if sys.stdin is not None else ""
+
+
+def _run_allow(options: argparse.Namespace) -> int:
+    import json
+
+    from webseam.actions import allowances
+
+    app = _app(options)
+    try:
+        if options.address is None:
+            stored = app.store.account(options.account).allowances
+            if options.json:
+                rows = [{"host": one.host, "port": one.port, "purpose": one.purpose} for one in stored]
+                print(json.dumps(rows, indent=2))
+                return OK
+            for one in stored:
+                print(allowances.spelled(one))
+            if not stored:
+                print("No private address is allowed.", file=sys.stderr)
+            return OK
+        act = allowances.disallow if options.remove else allowances.allow
+        print(act(app.switchboard, options.account, options.address, options.purpose))
+    finally:
+        app.shut()
+    return OK
+
+
+# ------------------------------------------------------------------------------------------------ the private index
+
+
+def _run_index_add(options: argparse.Namespace) -> int:
+    from webseam.terminal import ProgressLine
+
+    app = _app(options)
+    line = ProgressLine()
+    if options.name and len(options.what) > 1:
+        raise ArgumentError("--name names one source: add the others in a command of their own.")
+
+    async def work() -> list[Report]:
+        indexes = app.indexes(options.account)
+        # All are resolved before the first is touched: a typing error in the third must not come after an hour.
+        sources = [indexes.resolve(what, name=options.name, limit=options.limit) for what in options.what]
+        return [await indexes.add(source, progress=lambda now: _draw(line, now)) for source in sources]
+
+    try:
+        reports = _wait(app, work)
+    finally:
+        line.clear()
+    return _say_reports(reports, options.json)
+
+
+def _run_index_rebuild(options: argparse.Namespace) -> int:
+    from webseam.terminal import ProgressLine
+
+    app = _app(options)
+    line = ProgressLine()
+
+    async def work() -> Sequence[Report]:
+        return await app.indexes(options.account).rebuild(progress=lambda now: _draw(line, now))
+
+    try:
+        reports = _wait(app, work)
+    finally:
+        line.clear()
+    return _say_reports(reports, options.json)
+
+
+def _run_index_list(options: argparse.Namespace) -> int:
+    import json
+
+    from webseam import terminal
+
+    app = _app(options)
+
+    async def work() -> list[dict[str, Any]]:
+        return app.indexes(options.account).listing()
+
+    rows = _wait(app, work)
+    if options.json:
+        print(json.dumps(rows, ensure_ascii=False, indent=2))
+    elif rows:
+        cells = [[str(row[key]) for key in ("name", "kind", "documents", "indexed_at", "location")] for row in rows]
+        print(terminal.table(cells, head=("source", "kind", "documents", "indexed", "from")))
+    else:
+        print("Nothing is indexed yet: `webseam index add DIR|FILE|URL`.", file=sys.stderr)
+    return OK
+
+
+def _run_index_remove(options: argparse.Namespace) -> int:
+    app = _app(options)
+
+    async def work() -> int:
+        return app.indexes(options.account).remove(options.name)
+
+    removed = _wait(app, work)
+    print(f"Removed {options.name}: {removed} document{'' if removed == 1 else 's'}.")
+    return OK
+
+
+def _draw(line: Any, now: Progress) -> None:
+    line.show(now.seen, now.total, now.url)
+
+
+def _say_reports(reports: Sequence[Report], as_json: bool) -> int:
+    import json
+
+    if as_json:
+        print(json.dumps([_report_data(report) for report in reports], ensure_ascii=False, indent=2))
+    for report in reports:
+        if not as_json:
+            print(
+                f"{report.source}: {report.added} added, {report.changed} changed, {report.unchanged} unchanged, "
+                f"{report.removed} removed, {len(report.failed)} failed"
+            )
+        if report.note:
+            print(f"  {report.note}", file=sys.stderr)
+        for url, why in report.failed[:20]:
+            print(f"  {url}: {why.splitlines()[0] if why else 'failed'}", file=sys.stderr)
+        if len(report.failed) > 20:
+            print(f"  and {len(report.failed) - 20} more (--json lists them all)", file=sys.stderr)
+    got = any(report.added + report.changed + report.unchanged for report in reports)
+    return OK if got or not any(report.failed for report in reports) else FAILED
+
+
+def _report_data(report: Report) -> dict[str, Any]:
+    return {
+        "source": report.source,
+        "added": report.added,
+        "changed": report.changed,
+        "unchanged": report.unchanged,
+        "removed": report.removed,
+        "complete": report.complete,
+        "note": report.note,
+        "failed": [{"url": url, "why": why} for url, why in report.failed],
+    }
+
+
+# ------------------------------------------------------------------------------------------------ demo and doctor
+
+
+def _run_demo(options: argparse.Namespace) -> int:
+    from webseam import demo
+
+    return demo.run(data=options.data)
+
+
+def _run_doctor(options: argparse.Namespace) -> int:
+    import json
+
+    from webseam import terminal
+    from webseam.actions import doctor
+
+    app = _app(options)
+
+    async def work() -> list[doctor.Finding]:
+        return await doctor.examine(
+            data=app.config.data,
+            store=lambda: app.store,
+            switchboard=lambda: app.switchboard,
+            pool=app.pool,
+            account=options.account,
+        )
+
+    findings = _wait(app, work)
+    if options.json:
+        rows = [{"check": one.check, "ok": one.ok, "text": one.text} for one in findings]
+        print(json.dumps(rows, ensure_ascii=False, indent=2))
+    else:
+        for one in findings:
+            mark = terminal.paint("ok  ", "32") if one.ok else terminal.paint("FAIL", "31")
+            print(f"{mark} {one.check:12} {one.text}")
+    return OK if all(one.ok for one in findings) else FAILED
+
+
+# ------------------------------------------------------------------------------------------------ shared
+
+
+def _flags(options: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(options, name, None) for name in ("data", "host", "port")}
+
+
+def _app(options: argparse.Namespace, *, chosen: dict[str, str] | None = None) -> App:
+    from webseam.app import App
+    from webseam.config import Config
+
+    return App(Config(_flags(options)), chosen=chosen)
+
+
+def _wait(app: App, work: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Run `work` in an event loop of its own and let go of everything it opened."""
+    import asyncio
+
+    async def whole() -> Answer:
+        try:
+            return await work()
+        finally:
+            await app.close()
+
+    try:
+        return asyncio.run(whole())
+    finally:
+        app.shut()
+
+
+def _say_error(text: str) -> None:
+    from webseam import terminal
+
+    print(terminal.paint("webseam:", "31", sys.stderr), text, file=sys.stderr)
+
+
+def _silence_stdout() -> None:
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser() -> argparse.ArgumentParser:
+    import argparse
+
+    from webseam import __version__
+
+    def command(
+        group: Any, name: str, run: Callable[[argparse.Namespace], int] | None, says: str, examples: str
+    ) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = group.add_parser(
+            name,
+            help=says,
+            description=says[0].upper() + says[1:] + ".",
+            epilog="examples:\n" + "\n".join("  " + line for line in examples.splitlines()),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        made.add_argument("--data", metavar="DIR", default=argparse.SUPPRESS, help="the data directory (also WEBSEAM_DATA)")
+        if run is not None:
+            made.set_defaults(run=run)
+        return made
+
+    parser = argparse.ArgumentParser(
+        prog="webseam",
+        description="The seam between AI agents and the web: web_search and web_fetch over MCP, by the engine you choose.",
+        epilog="start here:\n  webseam demo                     see the main job done\n"
+        "  webseam stdio                    what a desktop agent starts\n"
+        "  webseam COMMAND --help           examples of each command",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(data=None, account="local")
+    parser.add_argument("--data", metavar="DIR", help="the data directory (also WEBSEAM_DATA)")
+    parser.add_argument("--version", action="version", version=f"webseam {__version__}")
+    group = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    made = command(
+        group, "serve", _run_serve, "serve the two tools over HTTP on this machine",
+        "webseam serve\nwebseam serve --port 9000\nwebseam serve --port 0 --json",
+    )  # fmt: skip
+    made.add_argument("--host", help="the loopback address to bind (default 127.0.0.1)")
+    made.add_argument("--port", type=int, help="the port (default 8377; 0 takes a free one)")
+    made.add_argument("--json", action="store_true", help="print the address as JSON when ready")
+
+    command(
+        group, "stdio", _run_stdio, "serve the two tools over standard input and output, as desktop agents start it",
+        "webseam stdio\nclaude mcp add webseam -- webseam stdio",
+    )  # fmt: skip
+
+    made = command(
+        group, "search", _run_search, "run web_search as an agent would",
+        'webseam search "how tides work"\nwebseam search tides --count 3 --json\nwebseam search tides --engine mediawiki',
+    )  # fmt: skip
+    made.add_argument("query", nargs="+")
+    made.add_argument("--engine", help="use this engine for this once")
+    made.add_argument("--count", type=int)
+    made.add_argument("--freshness", help="day, week, month, year or YYYY-MM-DD..YYYY-MM-DD")
+    made.add_argument("--country", help="two letters, as DE")
+    made.add_argument("--language", help="as en or pt-BR")
+    made.add_argument("--include-domain", action="append", metavar="DOMAIN", help="only from there; may be repeated")
+    made.add_argument("--exclude-domain", action="append", metavar="DOMAIN", help="never from there; may be repeated")
+    made.add_argument("--json", action="store_true", help="the answer as the agent gets it")
+
+    made = command(
+        group, "fetch", _run_fetch, "run web_fetch as an agent would",
+        "webseam fetch https://example.com/\nwebseam fetch https://example.com/ --find price\n"
+        "webseam fetch https://example.com/ --section Install",
+    )  # fmt: skip
+    made.add_argument("url")
+    made.add_argument("--engine", help="use this reader for this once")
+    made.add_argument("--start", type=int, help="go on from this character")
+    made.add_argument("--max-chars", type=int, help="size of the window (default 10000)")
+    made.add_argument("--find", help="only the passages around these words")
+    made.add_argument("--section", help="only the section under this heading")
+    made.add_argument("--json", action="store_true", help="the answer as data")
+
+    made = command(
+        group, "use", _run_use, "choose the engine behind web_search or web_fetch, or see them all",
+        "webseam use\nwebseam use search brave\nwebseam use reading builtin\nwebseam use search default",
+    )  # fmt: skip
+    made.add_argument("role", nargs="?", choices=("search", "reading"))
+    made.add_argument("engine", nargs="?", metavar="NAME", help="the engine, or `default`")
+    made.add_argument("--json", action="store_true", help="the engines as data")
+
+    made = command(
+        group, "set", _run_set, "set a field of an engine; a secret is asked for, piped in, or taken from @env:NAME",
+        "webseam set brave api_key\nwebseam set brave api_key @env:MY_KEY\npass show brave | webseam set brave api_key\n"
+        "webseam set mediawiki base_url https://de.wikipedia.org\nwebseam set brave api_key --remove",
+    )  # fmt: skip
+    made.add_argument("engine", metavar="NAME")
+    made.add_argument("field", metavar="FIELD")
+    made.add_argument("value", nargs="?", metavar="VALUE", help="@env:NAME, or the value when it is no secret")
+    made.add_argument("--remove", action="store_true", help="forget it")
+
+    made = command(
+        group, "allow", _run_allow, "trust a private address for one purpose, or see those that are trusted",
+        "webseam allow localhost:3000\nwebseam allow wiki.internal:80 --for index\n"
+        "webseam allow 127.0.0.1:9000 --for engine:brave\nwebseam allow\nwebseam allow localhost:3000 --remove",
+    )  # fmt: skip
+    made.add_argument("address", nargs="?", metavar="HOST:PORT")
+    made.add_argument("--for", dest="purpose", default="reading", metavar="PURPOSE", help="reading, index or engine:NAME")
+    made.add_argument("--remove", action="store_true", help="trust it no more")
+    made.add_argument("--json", action="store_true", help="the list as data")
+
+    made = command(
+        group, "index", None, "fill and look after the private index",
+        "webseam index add ~/notes\nwebseam index add https://docs.example.com/ --limit 200\nwebseam index list\n"
+        "webseam use search index",
+    )  # fmt: skip
+    inner = made.add_subparsers(dest="action", required=True, metavar="ACTION")
+    made = command(
+        inner, "add", _run_index_add, "index a folder, a file or a site; again takes only what changed",
+        "webseam index add ~/notes\nwebseam index add https://docs.example.com/ --limit 200\nwebseam index add a.md b.md",
+    )  # fmt: skip
+    made.add_argument("what", nargs="+", metavar="DIR|FILE|URL")
+    made.add_argument("--name", help="what to call the source")
+    made.add_argument("--limit", type=int, metavar="N", help="at most N pages of a site")
+    made.add_argument("--json", action="store_true", help="the report as data")
+    made = command(inner, "list", _run_index_list, "what is in the private index", "webseam index list --json")
+    made.add_argument("--json", action="store_true", help="the list as data")
+    made = command(inner, "remove", _run_index_remove, "forget a source and its documents", "webseam index remove notes")
+    made.add_argument("name", metavar="SOURCE")
+    made = command(inner, "rebuild", _run_index_rebuild, "make the index anew from its sources", "webseam index rebuild")
+    made.add_argument("--json", action="store_true", help="the reports as data")
+
+    command(group, "demo", _run_demo, "index a small site, then search and read it through a real MCP client", "webseam demo")
+    made = command(group, "doctor", _run_doctor, "check this installation and say what to mend", "webseam doctor --json")
+    made.add_argument("--json", action="store_true", help="the findings as data")
+    return parser

@@ -32,6 +32,7 @@ class Limits:
 
     # a call
     call_seconds = 30.0
+    max_call_seconds = 300.0
     call_steps = 200
     threads_for_sync_providers = 8
 
@@ -144,6 +145,27 @@ class Config:
                 f"port must be a number from 0 to 65535, not {value!r}: change --port, WEBSEAM_PORT or `port` in config.toml."
             )
         return port
+
+    @property
+    def call_seconds(self) -> float:
+        """How long one call of a tool may take, in seconds."""
+        value = self._value("call_seconds", LIMITS.call_seconds)
+        try:
+            seconds = float(value)
+        except (TypeError, ValueError):
+            seconds = -1.0
+        if not 1.0 <= seconds <= LIMITS.max_call_seconds:
+            raise ConfigurationError(
+                f"call_seconds must be a number from 1 to {LIMITS.max_call_seconds:.0f}, not {value!r}: "
+                "change WEBSEAM_CALL_SECONDS or `call_seconds` in config.toml."
+            )
+        return seconds
+
+    @property
+    def engines(self) -> dict[str, str]:
+        """Engines named for this process (`WEBSEAM_SEARCH`, `WEBSEAM_READING`), role -> name; they overrule what is stored."""
+        named = {role: self._value(role, None) for role in ("search", "reading")}
+        return {role: str(name) for role, name in named.items() if name}
 
     def _value(self, name: str, default: Any) -> Any:
         if name in self._flags:

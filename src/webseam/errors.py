@@ -39,11 +39,12 @@ DOOR_KINDS = frozenset(
         "http_status",
         "unsupported_type",
         "bad_reply",
+        "invalid_request",
     }
 )
 DOCUMENT_KINDS = frozenset({"unsupported_type", "unreadable", "too_large", "empty"})
 WORKER_KINDS = frozenset({"timeout", "memory", "crashed", "busy"})
-CORPUS_KINDS = frozenset({"busy", "damaged", "missing", "no_source"})
+CORPUS_KINDS = frozenset({"busy", "damaged", "missing", "no_source", "unwritable"})
 
 
 class WebseamError(Exception):
@@ -103,7 +104,8 @@ class ProviderError(WebseamError):
 class DoorError(WebseamError):
     """The door to the network refused, or the other side failed. `kind` is one of `DOOR_KINDS`.
 
-    `status` is the HTTP status when there was one; `retry_after` is in seconds, already clamped.
+    `status` is the HTTP status when there was one; `retry_after` is in seconds, already clamped. `unsent` says that no
+    connection was made, so that nothing reached the other side: asking again is safe whatever was asked.
     """
 
     kind = "connect"
@@ -116,11 +118,13 @@ class DoorError(WebseamError):
         url: str = "",
         status: int | None = None,
         retry_after: float | None = None,
+        unsent: bool = False,
     ) -> None:
         super().__init__(message, kind=kind)
         self.url = url
         self.status = status
         self.retry_after = retry_after
+        self.unsent = unsent
 
 
 class DocumentError(WebseamError):

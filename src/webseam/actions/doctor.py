@@ -1,0 +1,96 @@
+"""What works here and what does not, each with what would mend it."""
+
+from __future__ import annotations
+
+import platform
+import stat
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from webseam.actions.engines import missing
+from webseam.documents.in_worker import read_in_worker
+from webseam.errors import WebseamError
+from webseam.switchboard import ROLES
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from webseam.accounts.store import Store
+    from webseam.switchboard import Switchboard
+    from webseam.workers.pool import WorkerPool
+
+SAMPLE = b"<title>Sample</title><main><h1>Sample</h1><p>A sentence that a worker reads.</p></main>"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check, whether it holds, and a sentence."""
+
+    check: str
+    ok: bool
+    text: str
+
+
+async def examine(*, data: Path, store: Callable[[], Store], switchboard: Callable[[], Switchboard], pool: WorkerPool,
+                  account: str) -> list[Finding]:  # fmt: skip
+    """Every check in turn; one that fails does not stop the others."""
+    checks: list[tuple[str, Callable[[], Awaitable[str]]]] = []
+
+    async def python() -> str:
+        return f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.machine()}"
+
+    async def directory() -> str:
+        mode = stat.S_IMODE(data.stat().st_mode)
+        if sys.platform != "win32" and mode & 0o077:
+            raise WebseamError(f"{data} can be read by other users of this machine: `chmod 700 {data}`.")
+        return str(data)
+
+    async def settings() -> str:
+        store().check()
+        return f"{store().path.name} is sound"
+
+    async def secrets() -> str:
+        kept = [
+            (engine, field)
+            for engine, fields in store().account(account).settings.items()
+            for field, value in fields.items()
+            if value.sealed is not None
+        ]
+        for engine, field in kept:
+            store().secret(account, engine, field)
+        return f"{len(kept)} stored, all can be read" if kept else "none stored"
+
+    def engine(role: str) -> Callable[[], Awaitable[str]]:
+        async def check() -> str:
+            facts = switchboard().facts(switchboard().selected(account, role), role)
+            lacking = missing(switchboard(), account, facts)
+            if lacking:
+                raise WebseamError(lacking)
+            return f"{facts.title} ({facts.name})"
+
+        return check
+
+    async def index() -> str:
+        corpus = switchboard().corpus(account)
+        if not corpus.exists():
+            return "empty; `webseam index add DIR|FILE|URL` fills it"
+        corpus.check()
+        return f"{corpus.count()} documents from {len(corpus.sources())} sources"
+
+    async def workers() -> str:
+        document = await read_in_worker(pool, SAMPLE, url="https://sample.invalid/", content_type="text/html")
+        return f"a worker process reads pages ({document.title!r})"
+
+    checks += [("python", python), ("data", directory), ("settings", settings), ("secrets", secrets)]
+    checks += [(role, engine(role)) for role in ROLES]
+    checks += [("index", index), ("workers", workers)]
+    return [await _finding(name, check) for name, check in checks]
+
+
+async def _finding(name: str, check: Callable[[], Awaitable[str]]) -> Finding:
+    try:
+        return Finding(name, True, await check())
+    except (WebseamError, OSError) as error:
+        return Finding(name, False, str(error).splitlines()[0] if str(error) else type(error).__name__)

@@ -1,0 +1,141 @@
+"""Choosing engines and setting their fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from webseam.errors import ArgumentError, WebseamError
+from webseam.seam.failures import how_to_set
+from webseam.switchboard import DEFAULT_ENGINES, ROLES, SEARCH
+
+if TYPE_CHECKING:
+    from webseam.seam.facts import Facts, Setting
+    from webseam.switchboard import Switchboard
+
+SECRET_CHARS = 4_096
+VALUE_CHARS = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """One engine as an account sees it. `ready` is empty, or the sentence that says what is missing."""
+
+    facts: Facts
+    roles: tuple[str, ...]
+    ready: str
+
+    def as_data(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        facts = self.facts
+        return {
+            "engine": facts.name,
+            "title": facts.title,
+            "description": facts.description,
+            "search": facts.search,
+            "reading": facts.reading,
+            "chosen_for": list(self.roles),
+            "ready": not self.ready,
+            "missing": self.ready,
+            "filters": sorted(facts.filters),
+            "max_count": facts.result_limit,
+            "third_party": facts.third_party,
+            "settings": [{"field": s.key, "type": s.type, "required": s.required} for s in facts.settings],
+        }
+
+
+def engines(switchboard: Switchboard, account: str) -> list[EngineState]:
+    """Every engine there is, what it is chosen for and whether it could answer."""
+    chosen = {role: switchboard.selected(account, role) for role in ROLES}
+    return [
+        EngineState(facts, tuple(role for role in ROLES if chosen[role] == facts.name), missing(switchboard, account, facts))
+        for facts in switchboard.engines()
+    ]
+
+
+def missing(switchboard: Switchboard, account: str, facts: Facts) -> str:
+    """What the engine still needs before it can answer, as a sentence; "" when it is ready."""
+    try:
+        given = switchboard.settings(account, facts.name)
+    except WebseamError as error:
+        return error.message
+    for setting in facts.settings:
+        if setting.required and not given.get(setting.key):
+            return f"{facts.title} needs {setting.title}: give it with {how_to_set(facts)}."
+    if facts.name == "index" and not switchboard.corpus(account).exists():
+        return "The private index is empty: fill it with `webseam index add DIR|FILE|URL`."
+    return ""
+
+
+def use(switchboard: Switchboard, account: str, role: str, name: str) -> str:
+    """Let engine `name` answer `role`; the sentence to show says so, and what is still missing. `default` goes back."""
+    if role not in ROLES:
+        raise ArgumentError(f"{role!r} is no role: `webseam use search NAME` or `webseam use reading NAME`.")
+    if name == "default":
+        switchboard.store.unchoose(account, role)
+        facts = switchboard.facts(DEFAULT_ENGINES[role], role)
+    else:
+        facts = switchboard.facts(name, role)
+        switchboard.store.choose(account, role, name)
+    tool = "web_search" if role == SEARCH else "web_fetch"
+    said = f"{tool} is now answered by {facts.title} ({facts.name})."
+    overruling = switchboard.selected(account, role)
+    if overruling != facts.name:
+        said = (
+            f"{facts.title} ({facts.name}) is stored for {role}, but WEBSEAM_{role.upper()} or config.toml says {overruling}, "
+            "which counts first."
+        )
+    lacking = missing(switchboard, account, facts)
+    return said + (f"\nIt cannot answer yet: {lacking}" if lacking else "")
+
+
+def setting(switchboard: Switchboard, engine: str, key: str) -> tuple[Facts, Setting]:
+    """The engine's facts and the setting called `key`; raises `ArgumentError` that lists what there is."""
+    facts = switchboard.facts(engine)
+    found = facts.setting(key)
+    if found is None:
+        known = ", ".join(one.key for one in facts.settings)
+        raise ArgumentError(
+            f"{facts.title} ({engine}) has no setting {key!r}: "
+            + (f"it has {known}." if known else "it has no settings at all.")
+        )
+    return facts, found
+
+
+def set_field(switchboard: Switchboard, account: str, engine: str, key: str, value: str) -> str:
+    """Store one setting, checked by its type; the sentence to show never holds a secret."""
+    facts, field = setting(switchboard, engine, key)
+    value = value.strip()
+    if not value:
+        raise ArgumentError(f"No value came for {key}: nothing was changed (`webseam set {engine} {key} --remove` forgets it).")
+    if field.type == "secret":
+        if len(value) > SECRET_CHARS or not value.isprintable() or " " in value:
+            raise ArgumentError(
+                f"This is not a {field.title}: a key is one line without spaces, at most {SECRET_CHARS} characters."
+            )
+    elif len(value) > VALUE_CHARS or not value.isprintable():
+        raise ArgumentError(f"{key} must be one line of at most {VALUE_CHARS} characters.")
+    if field.type == "url":
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+            raise ArgumentError(f"{key} must be an http or https address like https://api.example.com, not {value!r}.")
+        value = value.rstrip("/")
+    if field.type == "number" and not value.lstrip("-").replace(".", "", 1).isdigit():
+        raise ArgumentError(f"{key} must be a number, not {value!r}.")
+    if field.type == "boolean" and value not in ("true", "false"):
+        raise ArgumentError(f"{key} must be true or false, not {value!r}.")
+    if field.type == "choice" and value not in field.choices:
+        raise ArgumentError(f"{key} must be one of {', '.join(field.choices)}, not {value!r}.")
+    switchboard.store.set(account, engine, key, value, secret=field.type == "secret")
+    shown = "encrypted at rest" if field.type == "secret" else value
+    lacking = missing(switchboard, account, facts)
+    return f"{field.title} of {facts.title} is set ({shown})." + (f"\n{lacking}" if lacking else "")
+
+
+def unset_field(switchboard: Switchboard, account: str, engine: str, key: str) -> str:
+    """Forget one setting."""
+    facts, field = setting(switchboard, engine, key)
+    if switchboard.store.unset(account, engine, key):
+        return f"{field.title} of {facts.title} is forgotten."
+    return f"{field.title} of {facts.title} was not set."

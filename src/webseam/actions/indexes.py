@@ -1,0 +1,118 @@
+"""Filling the private index: add, list, remove, rebuild."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from webseam.accounts.store import StoredSource
+from webseam.call import Call
+from webseam.documents.in_worker import read_in_worker
+from webseam.errors import CorpusError, WebseamError
+from webseam.index import indexing
+from webseam.index.indexing import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from webseam.documents.document import Document
+    from webseam.egress.client import Egress
+    from webseam.index.indexing import Progress, Report
+    from webseam.seam.contract import Door
+    from webseam.switchboard import Switchboard
+    from webseam.workers.pool import WorkerPool
+
+
+class Indexes:
+    """One account's private index, with the door and the workers that filling it needs."""
+
+    def __init__(self, switchboard: Switchboard, egress: Egress, pool: WorkerPool, account: str) -> None:
+        self.switchboard = switchboard
+        self.egress = egress
+        self.pool = pool
+        self.account = account
+        self.corpus = switchboard.corpus(account)
+
+    def sources(self) -> list[Source]:
+        """Where the documents come from, by name."""
+        return [_source(stored) for stored in self.switchboard.store.account(self.account).sources]
+
+    def resolve(self, what: str, *, name: str | None = None, limit: int | None = None) -> Source:
+        """The source that a folder, a file or an address on the command line means; a known one keeps its name and limit."""
+        known = self.sources()
+        source = Source.of(what, name=name, limit=limit, taken=[one.name for one in known])
+        for one in known:
+            if (one.kind, one.location) == (source.kind, source.location) and name in (None, one.name):
+                return Source(one.name, one.location, one.kind, limit if limit is not None else one.limit)
+        for one in known:
+            if one.name == source.name:
+                raise CorpusError(
+                    f"There is a source called {one.name!r} already ({one.location}): give this one another name with --name, "
+                    f"or remove that one with `webseam index remove {one.name}`.",
+                    kind="no_source",
+                )
+        return source
+
+    async def add(self, source: Source, *, progress: Callable[[Progress], None] | None = None) -> Report:
+        """Index the source, or what changed in it since the last time. It is remembered for the next time and for `rebuild`."""
+        store = self.switchboard.store
+        new = source.name not in [one.name for one in self.sources()]
+        store.put_source(self.account, _stored(source))
+        try:
+            return await indexing.add(self.corpus, source, door_for=self._door, parse=self._parse, progress=progress)
+        except WebseamError:
+            if new and not self._documents_of(source.name):
+                store.remove_source(self.account, source.name)
+            raise
+
+    async def rebuild(self, *, progress: Callable[[Progress], None] | None = None) -> Sequence[Report]:
+        """Make the whole index anew from its sources."""
+        return await indexing.rebuild(self.corpus, self.sources(), door_for=self._door, parse=self._parse, progress=progress)
+
+    def remove(self, name: str) -> int:
+        """Forget a source and its documents; how many documents there were."""
+        known = [one.name for one in self.sources()]
+        if name not in known:
+            there_is = f"there is {', '.join(known)}" if known else "there are no sources"
+            raise CorpusError(f"There is no source called {name!r}: {there_is} (`webseam index list`).", kind="no_source")
+        documents = self._documents_of(name)
+        removed = indexing.remove(self.corpus, name) if documents else 0
+        self.switchboard.store.remove_source(self.account, name)
+        return removed
+
+    def listing(self) -> list[dict[str, Any]]:
+        """One row a source: name, kind, location, documents, indexed_at."""
+        counted = {one.name: one for one in self.corpus.sources()} if self.corpus.exists() else {}
+        rows = []
+        for source in self.sources():
+            count = counted.pop(source.name, None)
+            rows.append(
+                {
+                    "name": source.name,
+                    "kind": source.kind,
+                    "location": source.location,
+                    "documents": count.documents if count else 0,
+                    "indexed_at": count.indexed_at if count else "",
+                }
+            )
+        return rows
+
+    def _documents_of(self, name: str) -> int:
+        if not self.corpus.exists():
+            return 0
+        return next((one.documents for one in self.corpus.sources() if one.name == name), 0)
+
+    def _door(self) -> Door:
+        return self.egress.door(Call(self.account), "index")
+
+    async def _parse(self, data: bytes, url: str, content_type: str) -> Document:
+        return await read_in_worker(self.pool, data, url=url, content_type=content_type)
+
+
+def _stored(source: Source) -> StoredSource:
+    return StoredSource(source.name, source.kind, source.location, source.limit or 0)
+
+
+def _source(stored: StoredSource) -> Source:
+    return Source.from_json(
+        {"name": stored.name, "kind": stored.kind, "location": stored.location, "limit": stored.page_limit or None}
+    )

@@ -1,0 +1,218 @@
+"""The switchboard: which provider answers this account, with which settings and door. Implements the seam's `Chooser`.
+
+What was chosen is what answers. Nothing here looks for another engine when the chosen one cannot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from webseam.call import LOCAL
+from webseam.config import LIMITS
+from webseam.errors import ArgumentError, ConfigurationError, DoorError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from webseam.accounts.store import Store
+    from webseam.call import Call
+    from webseam.egress.client import Egress
+    from webseam.index.corpus import Corpus
+    from webseam.seam.contract import FetchProvider, SearchProvider
+    from webseam.seam.facts import Facts
+    from webseam.workers.pool import WorkerPool
+
+SEARCH = "search"
+READING = "reading"
+ROLES = (SEARCH, READING)
+
+DEFAULT_ENGINES = {SEARCH: "mediawiki", READING: "builtin"}
+"""What answers until the owner chooses: engines that need no key."""
+
+INDEX_SCHEME = "index:"
+"""Documents of the private index that have no address on the web: `index://SOURCE/path`."""
+
+
+class Switchboard:
+    """Builds the chosen provider for a call. `chosen` (role -> engine) overrules what the local account has stored.
+
+    `egress` and `pool` are asked for only when a provider needs them: a handshake opens neither.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        egress: Callable[[], Egress],
+        pool: Callable[[], WorkerPool],
+        indexes: Path,
+        chosen: Mapping[str, str] | None = None,
+    ) -> None:
+        self.store = store
+        self.indexes = indexes
+        self._egress = egress
+        self._pool = pool
+        self._chosen = dict(chosen or {})
+        self._corpora: dict[str, Corpus] = {}
+        self._secrets: dict[str, set[str]] = {}
+        for role, name in self._chosen.items():
+            self.facts(name, role)
+
+    # ------------------------------------------------------------------------------------------- engines
+
+    def engines(self) -> list[Facts]:
+        """The facts of every engine there is, by name."""
+        from webseam.engines.catalogue import VENDORS
+
+        return [self.facts(name) for name in sorted({"builtin", "index", *VENDORS})]
+
+    def facts(self, name: str, role: str | None = None) -> Facts:
+        """One engine's facts; raises `ArgumentError` when there is none of that name, or none for that role."""
+        from webseam.engines import catalogue
+
+        if name == "builtin":
+            from webseam.reader import facts as reader
+
+            found = reader.FACTS
+        elif name == "index":
+            from webseam.index import facts as index
+
+            found = index.FACTS
+        elif name in catalogue.VENDORS:
+            found = catalogue.facts(name)
+        else:
+            known = ", ".join(facts.name for facts in self.engines() if role is None or _answers(facts, role))
+            raise ArgumentError(f"There is no engine called {name!r}: choose one of {known}.")
+        if role is not None and not _answers(found, role):
+            known = ", ".join(facts.name for facts in self.engines() if _answers(facts, role))
+            raise ArgumentError(f"{found.title} ({name}) does not answer {role}: choose one of {known}.")
+        return found
+
+    def selected(self, account: str, role: str) -> str:
+        """The name of the engine that answers `role` for the account."""
+        if account == LOCAL and role in self._chosen:
+            return self._chosen[role]
+        return self.store.account(account).selections.get(role, DEFAULT_ENGINES[role])
+
+    def settings(self, account: str, engine: str) -> dict[str, str]:
+        """The engine's settings for the account, secrets in the clear.
+
+        What the owner stored counts first; the vendor's usual environment variables (and `..._FILE`) are read for the account
+        of the person who runs the process, and for nobody else.
+        """
+        facts = self.facts(engine)
+        stored = self.store.account(account).settings.get(engine, {})
+        values: dict[str, str] = {}
+        for setting in facts.settings:
+            kept = stored.get(setting.key)
+            value: str | None
+            if kept is not None and kept.sealed is not None:
+                value = self.store.secret(account, engine, setting.key)
+            elif kept is not None:
+                value = kept.value
+            else:
+                value = _from_environment(setting.variables) if account == LOCAL else None
+            if value:
+                values[setting.key] = value
+                if setting.type == "secret":
+                    self._secrets.setdefault(account, set()).add(value)
+        return values
+
+    def corpus(self, account: str) -> Corpus:
+        """The account's private index; nothing is opened yet."""
+        from webseam.index.corpus import Corpus
+
+        if account not in self._corpora:
+            plain = re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,40}", account)
+            folder = account if plain else "a." + hashlib.sha256(account.encode()).hexdigest()[:32]
+            self._corpora[account] = Corpus(self.indexes / folder)
+        return self._corpora[account]
+
+    # ------------------------------------------------------------------------------------------- Chooser
+
+    def search_facts(self, account: str) -> Facts:
+        """What the account's search engine can do."""
+        return self.facts(self.selected(account, SEARCH))
+
+    def reading_facts(self, account: str) -> Facts:
+        """What the account's reader can do."""
+        return self.facts(self.selected(account, READING))
+
+    def searcher(self, call: Call) -> SearchProvider:
+        """The account's search provider; raises `ProviderError` when a required setting is missing."""
+        name = self.selected(call.account, SEARCH)
+        if name == "index":
+            from webseam.index.provider import IndexProvider
+
+            return IndexProvider(self.corpus(call.account))
+        from webseam.engines.catalogue import vendor
+        from webseam.engines.vendor import VendorProvider
+
+        door = self._egress().door(call, f"engine:{name}")
+        return VendorProvider(vendor(name), self.settings(call.account, name), door)
+
+    def reader(self, call: Call, url: str) -> tuple[FetchProvider, str]:
+        """The provider that reads `url`, and the URL in its canonical spelling; vetted before any provider sees it."""
+        name = self.selected(call.account, READING)
+        if url[: len(INDEX_SCHEME)].lower() == INDEX_SCHEME:
+            name, canonical = "index", _index_url(url)
+        else:
+            from webseam.egress.urls import parse, refuse_private
+
+            parsed = parse(url)
+            canonical = parsed.href
+            if self.facts(name).third_party:
+                refuse_private(parsed)
+        if name == "index":
+            from webseam.index.provider import IndexProvider
+
+            return IndexProvider(self.corpus(call.account)), canonical
+        from webseam.reader.builtin import BuiltinReader
+
+        return BuiltinReader(self._egress().door(call, "reading"), self._pool(), call), canonical
+
+    def version(self, account: str) -> int:
+        """A number that grows whenever a setting of the account changed, in whichever process."""
+        return self.store.account(account).version
+
+    def redact(self, account: str, text: str) -> str:
+        """`text` without the account's secrets that this process has read, in the spellings they could take on their way."""
+        for secret in self._secrets.get(account, ()):
+            for spelling in {secret, quote(secret, safe=""), quote(secret), json.dumps(secret)[1:-1]}:
+                text = text.replace(spelling, "[secret]")
+        return text
+
+
+def _answers(facts: Facts, role: str) -> bool:
+    return facts.search if role == SEARCH else facts.reading
+
+
+def _index_url(url: str) -> str:
+    if len(url) > LIMITS.url_chars or not url.isprintable() or " " in url:
+        raise DoorError(
+            f"This is not a document of the private index: use the URL that web_search gave, at most {LIMITS.url_chars} "
+            "characters, percent-encoded.",
+            kind="invalid_url",
+        )
+    return INDEX_SCHEME + url[len(INDEX_SCHEME) :]
+
+
+def _from_environment(variables: tuple[str, ...]) -> str | None:
+    for variable in variables:
+        value = os.environ.get(variable)
+        if value and value.strip():
+            return value.strip()
+        named = os.environ.get(variable + "_FILE")
+        if named:
+            try:
+                with open(named, encoding="utf-8") as file:  # noqa: PTH123 -- pathlib would cost its import for one read
+                    return file.read(64 * 1024).strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise ConfigurationError(f"{variable}_FILE names {named}, which cannot be read: {error}") from error
+    return None

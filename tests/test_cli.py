@@ -1,0 +1,271 @@
+"""The commands, as a person types them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from webseam.testing.vendor import LoopbackVendor
+
+from webseam.cli import FAILED, OK, WRONG, main
+from webseam.demo.site import Handbook
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run one command; its exit code, standard output and standard error."""
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main([*arguments, "--data", str(tmp_path)])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return command
+
+
+def test_choosing_an_engine_says_what_is_still_missing(run: Run) -> None:
+    code, out, _ = run("use", "search", "brave")
+    assert code == OK
+    assert "web_search is now answered by Brave Search (brave)." in out
+    assert "webseam set brave api_key" in out
+    assert "BRAVE_API_KEY" in out
+    code, out, _ = run("use", "--json")
+    rows = {row["engine"]: row for row in json.loads(out)}
+    assert rows["brave"]["chosen_for"] == ["search"]
+    assert rows["brave"]["ready"] is False
+    assert rows["builtin"]["chosen_for"] == ["reading"]
+    run("use", "search", "default")
+    assert "mediawiki" in run("use")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["use", "search", "brvae"], ["'brvae'", "brave", "mediawiki"]),
+        (["use", "reading", "brave"], ["Brave Search", "reading", "builtin"]),
+        (["set", "brave", "colour", "red"], ["colour", "api_key"]),
+        (["set", "brave", "api_key", "BSA-visible-in-history"], ["history", "@env:NAME"]),
+        (["set", "brave", "api_key", "@env:NOT_SET_ANYWHERE"], ["NOT_SET_ANYWHERE"]),
+        (["set", "mediawiki", "base_url", "ftp://x"], ["base_url", "https://"]),
+        (["allow", "*.internal"], ["wildcard"]),
+        (["allow", "local host"], ["webseam allow localhost:3000"]),
+        (["allow", "localhost:3000", "--for", "fun"], ["'fun'", "reading", "index"]),
+        (["serve", "--host", "0.0.0.0"], ["0.0.0.0"]),
+        (["serve", "--port", "99999"], ["99999"]),
+    ],
+)
+def test_a_command_written_wrongly_says_how_to_write_it(run: Run, arguments: list[str], names: list[str]) -> None:
+    code, out, err = run(*arguments)
+    assert code == WRONG
+    assert out == ""
+    assert err.startswith("webseam: ")
+    assert all(name in err for name in names), err
+    assert "visible-in-history" not in err
+
+
+def test_a_secret_is_taken_from_standard_input_or_the_environment_and_never_shown(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("BSA-0123456789abcdef\n"))
+    code, out, err = run("set", "brave", "api_key")
+    assert (code, "BSA-" in out + err) == (OK, False)
+    assert "encrypted at rest" in out
+    monkeypatch.setenv("MY_KEY", "BSA-fedcba9876543210")
+    assert run("set", "brave", "api_key", "@env:MY_KEY")[0] == OK
+    assert "BSA-" not in run("use", "--json")[1]
+    for file in tmp_path.iterdir():
+        assert b"BSA-" not in file.read_bytes()
+    assert "is forgotten" in run("set", "brave", "api_key", "--remove")[1]
+    assert "was not set" in run("set", "brave", "api_key", "--remove")[1]
+
+
+def test_an_empty_value_changes_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
+    code, _, err = run("set", "brave", "api_key")
+    assert code == WRONG
+    assert "nothing was changed" in err
+
+
+def test_allowing_listing_and_taking_back(run: Run) -> None:
+    assert "localhost:3000 for reading" in run("allow", "http://LOCALHOST:3000/some/page")[1]
+    run("allow", "[::1]:8080", "--for", "index")
+    rows = json.loads(run("allow", "--json")[1])
+    assert {"host": "localhost", "port": 3000, "purpose": "reading"} in rows
+    assert len(rows) == 2
+    assert "No longer allowed" in run("allow", "localhost:3000", "--remove")[1]
+    assert "It was not allowed" in run("allow", "localhost:3000", "--remove")[1]
+
+
+def test_search_prints_hits_for_people_and_the_answer_for_programs(run: Run) -> None:
+    with LoopbackVendor("mediawiki") as vendor:
+        run("allow", vendor.url, "--for", "engine:mediawiki")
+        run("set", "mediawiki", "base_url", vendor.url)
+        code, out, _ = run("search", "ocean", "tides", "--engine", "mediawiki", "--count", "2")
+        assert code == OK
+        assert out.startswith("1. ")
+        assert vendor.requests[-1].query["srsearch"] == "ocean tides"
+        answer = json.loads(run("search", "tides", "--engine", "mediawiki", "--json")[1])
+        assert answer["provider"] == "mediawiki"
+        vendor.case = "rate_limit"
+        code, out, err = run("search", "tides", "--engine", "mediawiki")
+        assert (code, out) == (FAILED, "")
+        assert "limit" in err
+        code, out, _ = run("search", "tides", "--engine", "mediawiki", "--json")
+        assert code == FAILED
+        assert "limit" in json.loads(out)["error"]
+
+
+def test_the_private_index_from_nothing_to_a_page_read(run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "my notes"
+    (notes / "deep").mkdir(parents=True)
+    (notes / "tides.md").write_text("# Spring tides\n\nThe highest tides come at full and new moon.\n")
+    (notes / "deep" / "whales.html").write_text("<title>Whales</title><main><p>Whales sing in the deep ocean.</p></main>")
+    assert "Nothing is indexed yet" in run("index", "list")[2]
+    code, out, _ = run("index", "add", str(notes))
+    assert code == OK
+    assert "2 added" in out
+    assert "2 unchanged" in run("index", "add", str(notes))[1]
+    (notes / "tides.md").write_text("# Neap tides\n\nThe lowest tides come at the quarters.\n")
+    assert "1 changed, 1 unchanged" in run("index", "add", str(notes))[1]
+    [row] = json.loads(run("index", "list", "--json")[1])
+    assert row["documents"] == 2
+    assert row["kind"] == "folder"
+    run("use", "search", "index")
+    [hit] = json.loads(run("search", "quarters", "--json")[1])["results"]
+    assert hit["url"].startswith("index://")
+    assert "quarters" in hit["snippet"]
+    code, out, _ = run("fetch", hit["url"])
+    assert code == OK
+    assert "# Neap tides" in out
+    assert str(tmp_path) not in out
+    assert "2 documents" in run("index", "remove", row["name"])[1]
+    code, _, err = run("index", "remove", row["name"])
+    assert code == FAILED
+    assert "no source" in err
+
+
+def test_a_site_is_crawled_once_it_is_allowed(run: Run) -> None:
+    with Handbook() as book:
+        address = book.url.removeprefix("http://").rstrip("/")
+        code, _, err = run("index", "add", book.url)
+        assert code == FAILED
+        assert f"webseam allow {address} --for index" in err
+        assert run("index", "list", "--json")[1].strip() == "[]"
+        run("allow", address, "--for", "index")
+        code, out, _ = run("index", "add", book.url, "--name", "handbook")
+        assert code == OK
+        assert "8 added" in out or "9 added" in out
+        run("use", "search", "index")
+        best = json.loads(run("search", "damaged index rebuild", "--json")[1])["results"][0]
+        assert best["url"] == book.url + "private-index.html"
+        code, _, err = run("fetch", best["url"])
+        assert code == FAILED
+        assert f"webseam allow {address}" in err
+        run("allow", address)
+        assert "# The private index" in run("fetch", best["url"])[1]
+
+
+def test_a_damaged_index_says_so_and_is_rebuilt(run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# Lighthouse\n\nA keeper tends the lamp.\n")
+    run("index", "add", str(notes))
+    run("use", "search", "index")
+    for file in (tmp_path / "indexes").rglob("*"):
+        if file.is_file() and file.suffix != ".lock":
+            file.write_bytes(b"rubbish")
+    code, _, err = run("search", "lighthouse")
+    assert code == FAILED
+    assert "webseam index rebuild" in err.splitlines()[0]
+    assert any(not row["ok"] and row["check"] == "index" for row in json.loads(run("doctor", "--json")[1]))
+    code, out, _ = run("index", "rebuild")
+    assert code == OK
+    assert "1 added" in out
+    assert json.loads(run("search", "lighthouse", "--json")[1])["results"]
+
+
+def test_doctor_finds_a_fresh_installation_in_order(run: Run) -> None:
+    code, out, _ = run("doctor", "--json")
+    rows = json.loads(out)
+    assert code == OK, out
+    assert {row["check"] for row in rows} >= {"python", "data", "settings", "secrets", "search", "reading", "index", "workers"}
+    code, out, _ = run("doctor")
+    assert "FAIL" not in out
+
+
+def test_doctor_names_a_secret_that_cannot_be_read(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("BSA-0123456789abcdef\n"))
+    run("set", "brave", "api_key")
+    (tmp_path / "vault.key").unlink()
+    code, out, _ = run("doctor", "--json")
+    assert code == FAILED
+    assert any(not row["ok"] and "webseam set brave api_key" in row["text"] for row in json.loads(out))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["serve"],
+        ["stdio"],
+        ["search"],
+        ["fetch"],
+        ["use"],
+        ["set"],
+        ["allow"],
+        ["index"],
+        ["index", "add"],
+        ["demo"],
+        ["doctor"],
+    ],
+)
+def test_every_command_shows_examples(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([*command, "--help"])
+    assert left.value.code == 0
+    out = capsys.readouterr().out
+    assert "examples:\n  webseam" in out or "claude mcp add" in out
+
+
+def test_output_that_nobody_reads_ends_quietly(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "webseam", "use", "--data", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.close()
+    said = child.stderr.read()
+    child.stderr.close()
+    assert child.wait(60) == OK
+    assert said == b""
+
+
+def test_no_colour_outside_a_terminal(run: Run) -> None:
+    assert "\x1b" not in "".join(map(str, run("use")))
+    assert "\x1b" not in "".join(map(str, run("use", "search", "nothing")))
+
+
+def test_a_port_that_is_taken_names_the_flag(run: Run) -> None:
+    with LoopbackVendor("mediawiki") as vendor:
+        code, _, err = run("serve", "--port", vendor.url.rpartition(":")[2])
+    assert code == WRONG
+    assert "--port" in err
+
+
+def test_the_environment_chooses_for_one_process(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "webseam", "use", "--json", "--data", str(tmp_path)],
+        env={**os.environ, "WEBSEAM_SEARCH": "brave"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert next(row for row in json.loads(done.stdout) if row["engine"] == "brave")["chosen_for"] == ["search"]

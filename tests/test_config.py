@@ -1,0 +1,48 @@
+"""Flags over environment over config.toml over defaults."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from webseam.config import DEFAULT_PORT, Config
+from webseam.errors import ConfigurationError
+
+
+def test_flags_come_before_the_environment_before_the_file_before_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBSEAM_DATA", str(tmp_path))
+    assert Config().port == DEFAULT_PORT
+    (tmp_path / "config.toml").write_text('port = 1001\nsearch = "brave"\n')
+    assert Config().port == 1001
+    assert Config().engines == {"search": "brave"}
+    monkeypatch.setenv("WEBSEAM_PORT", "1002")
+    assert Config().port == 1002
+    assert Config({"port": 1003}).port == 1003
+
+
+@pytest.mark.parametrize("port", ["eighty", "-1", "65536"])
+def test_a_port_that_is_none_is_refused_by_name(port: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="WEBSEAM_PORT"):
+        _ = Config({"data": tmp_path, "port": port}).port
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("port = = 3")
+    with pytest.raises(ConfigurationError, match=r"config\.toml is not valid TOML"):
+        _ = Config({"data": tmp_path}).port
+
+
+def test_a_data_directory_that_cannot_be_made_names_the_setting(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationError, match="WEBSEAM_DATA"):
+        _ = Config({"data": tmp_path / "file" / "below"}).data
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits for owner, group and others")
+def test_the_data_directory_is_the_owners_alone(tmp_path: Path) -> None:
+    made = Config({"data": tmp_path / "new"}).data
+    assert made.stat().st_mode & 0o777 == 0o700
