@@ -7,7 +7,7 @@ loaded: no database, no asyncio, no HTTP client. Nothing here is module state: t
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from webseam import __version__
 from webseam.config import Config
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from webseam.egress.addresses import Allowance
     from webseam.egress.client import Egress
     from webseam.protocol.engine import Engine
-    from webseam.seam.contract import Chooser
+    from webseam.protocol.request import Request
     from webseam.switchboard import Switchboard
     from webseam.tools.provider import WebTools
     from webseam.workers.pool import WorkerPool
@@ -42,6 +42,7 @@ class App:
         self._switchboard: Switchboard | None = None
         self._egress: Egress | None = None
         self._pool: WorkerPool | None = None
+        self._tools: WebTools | None = None
 
     @property
     def store(self) -> Store:
@@ -86,18 +87,21 @@ class App:
             self._pool = WorkerPool()
         return self._pool
 
+    @property
     def tools(self) -> WebTools:
-        """The two tools."""
-        from webseam.tools.provider import WebTools
+        """The two tools over the switchboard."""
+        if self._tools is None:
+            from webseam.tools.provider import WebTools
 
-        return WebTools(cast("Chooser", _LateChooser(self)))
+            self._tools = WebTools(self.switchboard, seconds=self.config.call_seconds)
+        return self._tools
 
     def engine(self) -> Engine:
         """The protocol engine with the two tools registered."""
         from webseam.protocol.engine import Engine
 
         info = {"name": "webseam", "title": "Webseam", "version": __version__}
-        return Engine(info, instructions=INSTRUCTIONS, on_fault=report_fault).register_provider(self.tools())
+        return Engine(info, instructions=INSTRUCTIONS, on_fault=report_fault).register_provider(_LateTools(self))
 
     def indexes(self, account: str) -> Indexes:
         """The account's private index and what fills it."""
@@ -106,7 +110,8 @@ class App:
         return Indexes(self.switchboard, self.egress, self.pool, account)
 
     async def close(self) -> None:
-        """Let go of what is bound to the event loop: connections and worker processes."""
+        """Let go of what is bound to the event loop: calls under way, connections, worker processes."""
+        self._tools = None
         if self._egress is not None:
             await self._egress.close()
             self._egress = None
@@ -118,7 +123,7 @@ class App:
         """Close the settings database; after `close`."""
         if self._store is not None:
             self._store.close()
-            self._store = self._switchboard = None
+            self._store = self._switchboard = self._tools = None
 
     def _allowances(self, account: str) -> Iterable[Allowance]:
         from webseam.egress.addresses import Allowance
@@ -127,16 +132,21 @@ class App:
         return [Allowance(account, one.host, one.port, one.purpose) for one in stored]
 
 
-class _LateChooser:
-    """The switchboard, built when a tool first asks for it: a handshake does not."""
+class _LateTools:
+    """The two tools, built when they are first asked for: the first answer of a handshake needs none of them."""
 
     __slots__ = ("_app",)
 
     def __init__(self, app: App) -> None:
         self._app = app
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._app.switchboard, name)
+    def list(self, cursor: str | None, call: Request) -> Any:
+        """`tools/list`."""
+        return self._app.tools.list(cursor, call)
+
+    async def call(self, name: str, arguments: dict[str, Any], call: Request) -> Any:
+        """`tools/call`."""
+        return await self._app.tools.call(name, arguments, call)
 
 
 def report_fault(error: BaseException) -> None:

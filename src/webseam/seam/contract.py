@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping, Sequence
+    from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
     from webseam.call import Call
     from webseam.seam.facts import Facts
@@ -36,6 +36,20 @@ class SearchResult(TypedDict):
     url: str
     snippet: str
     age: NotRequired[str]
+
+
+class SearchResults(list[SearchResult]):
+    """A provider's results, when there is something to say of how they came about. A plain list says nothing.
+
+    `not_applied` names the sources that could not apply a filter and were left out, `unresponsive` those that did not answer.
+    """
+
+    def __init__(
+        self, results: Iterable[SearchResult] = (), *, not_applied: Sequence[str] = (), unresponsive: Sequence[str] = ()
+    ) -> None:
+        super().__init__(results)
+        self.not_applied = tuple(not_applied)
+        self.unresponsive = tuple(unresponsive)
 
 
 @runtime_checkable

@@ -1,0 +1,1 @@
+"""The vendors, one file each: facts, request, results."""

@@ -1,0 +1,103 @@
+"""Addresses in a page: resolved against `<base>` and the final URL, kept when they are http(s), made safe for Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+from webseam.config import LIMITS
+
+if TYPE_CHECKING:
+    from webseam.documents.html.tree import Element
+
+MAX_LINKS = 5_000
+"""A page of the largest link directories has about 3,000."""
+
+MAX_LINK_CHARS = 1_000_000
+"""Of all links of a page together."""
+
+# The URL Standard strips these at the ends, and tabs and line ends everywhere (4.4); the rest would end a Markdown link.
+_STRIPPED = "".join(map(chr, range(0x21)))
+_REMOVED = re.compile("[\t\n\r]")
+_UNSAFE = re.compile(r"[\x00-\x20<>()\[\]\\`|\"\x7f-\xa0\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+
+
+class Base:
+    """What relative addresses of one page are relative to."""
+
+    __slots__ = ("_here", "_known", "_url")
+
+    def __init__(self, url: str, head: Element | None = None) -> None:
+        self._here = url.split("#", 1)[0]
+        self._url = url
+        self._known: dict[str, str] = {}
+        if head is not None:
+            for child in head.children:
+                if not isinstance(child, str) and child.tag == "base" and child.attrs.get("href"):
+                    self._url = self._join(child.attrs["href"]) or url
+                    break
+
+    def resolve(self, href: str) -> str:
+        """The absolute http(s) URL that `href` means, safe inside a Markdown link; "" for any other scheme or nonsense."""
+        known = self._known.get(href)
+        if known is None:
+            known = self._join(href)
+            if len(self._known) < MAX_LINKS:
+                self._known[href] = known
+        return known
+
+    def target(self, href: str) -> str:
+        """As `resolve`, and `mailto:` and `tel:` too; "" for a place on this very page, whose text says enough."""
+        cleaned = _REMOVED.sub("", href.strip(_STRIPPED))
+        if not cleaned or cleaned.startswith("#"):
+            return ""
+        if cleaned[:7].lower() == "mailto:" or cleaned[:4].lower() == "tel:":
+            return _quote(cleaned) if len(cleaned) <= 500 else ""
+        url = self.resolve(href)
+        if "#" in url and url.split("#", 1)[0] == self._here:
+            return ""
+        return url
+
+    def _join(self, href: str) -> str:
+        if len(href) > LIMITS.url_chars:
+            return ""
+        cleaned = _REMOVED.sub("", href.strip(_STRIPPED)).replace("\\", "/")
+        scheme = _SCHEME.match(cleaned)
+        if scheme and scheme[1].lower() not in ("http", "https"):
+            return ""
+        try:
+            parts = urlsplit(urljoin(self._url, cleaned))
+        except ValueError:  # "http://[bad"
+            return ""
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            return ""
+        url = _quote(parts._replace(netloc=parts.netloc.lower()).geturl())
+        return url if len(url) <= LIMITS.url_chars else ""
+
+
+def page_links(root: Element, base: Base) -> tuple[str, ...]:
+    """Where a page points: absolute http(s) URLs, in document order, each once, without fragments, at most `MAX_LINKS`."""
+    found: dict[str, None] = {}
+    room = MAX_LINK_CHARS
+    stack = [root]
+    while stack and len(found) < MAX_LINKS and room > 0:
+        element = stack.pop()
+        href = (
+            element.attrs.get("href")
+            if element.tag in ("a", "area")
+            else element.attrs.get("src")
+            if element.tag == "frame"
+            else None
+        )
+        if href and (url := base.resolve(href).split("#", 1)[0]):
+            found[url] = None
+            room -= len(url)
+        stack.extend([child for child in reversed(element.children) if not isinstance(child, str)])
+    return tuple(found)
+
+
+def _quote(url: str) -> str:
+    """`url` with the characters that would end a Markdown link, or that nobody sees, percent-encoded (UTF-8)."""
+    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode("utf-8", "replace")), url)

@@ -1,0 +1,72 @@
+"""Lists in a page: what their items are, for pages that do not write them as the Standard says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from webseam.documents.html.tree import Element
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from webseam.documents.html.tree import Child
+
+
+def integer(value: str, default: int) -> int:
+    """`value` as a whole number that is not negative, or `default`."""
+    value = value.strip()
+    return int(value) if value.isdecimal() and value.isascii() and len(value) <= 9 else default
+
+
+def check_box(element: Element) -> str:
+    """GFM's mark for an item that begins with a check box."""
+    for child in element.children:
+        if isinstance(child, str):
+            if child.strip():
+                return ""
+        elif child.tag == "input":
+            return ("[x] " if "checked" in child.attrs else "[ ] ") if child.attrs.get("type") == "checkbox" else ""
+        elif child.tag not in ("label", "p"):
+            return ""
+        else:
+            return check_box(child)
+    return ""
+
+
+def list_items(element: Element, without: Collection[Element]) -> list[Element]:
+    """What the items of a list are: its `<li>`, lists put directly inside, and whatever else holds text there."""
+    found: list[Element] = []
+    loose: list[Child] = []
+
+    def end_loose() -> None:
+        if any(child.strip() if isinstance(child, str) else True for child in loose):
+            found.append(Element("li", {}, list(loose)))
+        loose.clear()
+
+    for child in element.children:
+        if isinstance(child, str):
+            loose.append(child)
+        elif child in without:
+            continue
+        elif child.tag in ("li", "ul", "ol"):
+            end_loose()
+            found.append(child)
+        elif any(isinstance(inner, Element) and inner.tag == "li" for inner in child.children):
+            end_loose()
+            found += list_items(child, without)
+        else:
+            loose.append(child)
+    end_loose()
+    return found
+
+
+def wrapped_children(element: Element, tags: tuple[str, ...]) -> list[Element]:
+    """Children called one of `tags`, also one `<div>` further in (as `<dl>` allows)."""
+    found: list[Element] = []
+    for child in element.children:
+        if isinstance(child, Element):
+            if child.tag in tags:
+                found.append(child)
+            elif child.blocky:
+                found += wrapped_children(child, tags)
+    return found

@@ -1,0 +1,77 @@
+"""One HTML page: parsed, its hidden text dropped, its content chosen, written as Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from webseam.documents.html.head import Head, read_head
+from webseam.documents.html.hidden import drop_hidden
+from webseam.documents.html.links import Base, page_links
+from webseam.documents.html.main_content import main_content
+from webseam.documents.html.markdown import to_markdown
+from webseam.documents.html.parse import parse
+from webseam.documents.html.tree import Element
+
+MUCH_HIDDEN = 500
+"""Hidden characters from which a page is worth a note, when they are also a fifth of what is shown."""
+
+
+@dataclass(slots=True)
+class HtmlPage:
+    """What was made of a page."""
+
+    head: Head
+    content: str
+    links: tuple[str, ...]
+    hidden: int
+    truncated: bool
+    notes: list[str] = field(default_factory=list)
+
+
+def read_html(text: str, *, url: str) -> HtmlPage:
+    """Read a page. `content` is empty only when it shows no text at all and says nothing about itself."""
+    parsed = parse(text)
+    base = Base(url, parsed.head)
+    head = read_head(parsed, base)
+    links = page_links(parsed.html, base)
+    hidden, let_be = drop_hidden(parsed.html)
+    chosen = main_content(parsed.body)
+    content, truncated = to_markdown(chosen.nodes, base, without=chosen.without)
+    if not content and chosen.without:
+        content, truncated = to_markdown((parsed.body,), base)
+    page = HtmlPage(head, content, links, hidden, truncated or parsed.cut)
+    if parsed.cut:
+        page.notes.append("The page has more elements than are read: its end is missing.")
+    if let_be:
+        page.notes.append("The page hides its text until a script runs; it is given as the server sent it.")
+    elif hidden > max(MUCH_HIDDEN, len(content) // 5):
+        page.notes.append(
+            f"{hidden:,} characters that the page does not show until something is clicked, or ever, were left out."
+        )
+    if not content:
+        _instead_of_nothing(page, parsed.body, base)
+    return page
+
+
+def _instead_of_nothing(page: HtmlPage, body: Element, base: Base) -> None:
+    """For a page without text: its frames, or its own description."""
+    frames = _frames(body, base)
+    if frames:
+        page.content = "\n".join([f"- [{name}]({address})" if name else f"- {address}" for name, address in frames])
+        page.notes.append("The page consists of frames; fetch the one that is wanted.")
+    elif page.head.description:
+        page.content = page.head.description
+        page.notes.append(
+            "The page shows its text only by running scripts, which is not done here: this is its own description of itself."
+        )
+
+
+def _frames(body: Element, base: Base) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    stack = [body]
+    while stack and len(found) < 50:
+        element = stack.pop()
+        if element.tag == "frame" and (address := base.resolve(element.attrs.get("src", ""))):
+            found.append((" ".join(element.attrs.get("name", "").split()), address))
+        stack.extend([child for child in reversed(element.children) if isinstance(child, Element)])
+    return found

@@ -1,0 +1,326 @@
+"""Egress: what sends every request of Webseam, and the `Door` that it hands out, bound to a Call and a purpose.
+
+A request is a chain of legs (`legs`), each dialled under its own `Hop` (`dialer`). One deadline, the call's, runs over all of
+it: names, connecting, TLS, headers and body. A cancelled call, a cancelled task and a passed deadline all close the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import aiohttp
+import yarl
+from aiohttp.http_exceptions import HttpProcessingError
+
+from webseam import __version__
+from webseam.config import LIMITS
+from webseam.egress import refusals
+from webseam.egress.addresses import Allowance
+from webseam.egress.decoding import Decoder, TooMuchError, UndecodableError, codings
+from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now, tls_context
+from webseam.egress.faults import redacted, timed_out, translate, without_secrets
+from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected
+from webseam.egress.robots import Robots
+from webseam.egress.urls import parse
+from webseam.errors import ConfigurationError, DoorError
+from webseam.seam.contract import HttpReply, HttpRequest, RobotsVerdict
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from typing import Final
+
+    from webseam.call import Call, Step
+    from webseam.egress.dialer import Resolver, SocketFactory
+    from webseam.egress.urls import Url
+    from webseam.seam.contract import Door
+
+Reply = TypeVar("Reply")
+
+OPEN_PORTS: Final = frozenset({80, 443, 8080, 8443})
+_CONTACT: Final = re.compile(r"[\x21-\x27\x2a-\x7e]{1,200}")  # printable, no space, no parentheses
+_NO_BODY: Final = frozenset({204, 205, 304})
+_ENCODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})  # untrue once decoded
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def default_user_agent() -> str:
+    """Who we say we are; WEBSEAM_CONTACT adds how to reach whoever runs this. Raises `ConfigurationError`."""
+    contact = os.environ.get("WEBSEAM_CONTACT", "")
+    if contact and not _CONTACT.fullmatch(contact):
+        raise ConfigurationError(
+            "WEBSEAM_CONTACT goes into the User-Agent: change it to one mail address or URL of at most 200 plain characters."
+        )
+    reach = f"+{contact}" if contact else "set a contact with WEBSEAM_CONTACT"
+    return f"webseam/{__version__} (web reader for AI agents; {reach})"
+
+
+class Egress:
+    """The only way out. Does no IO until a door is used; belongs to one event loop until `close`.
+
+    `allowances` gives an account's exceptions and `listeners` our own listening sockets; both are asked anew for every request.
+    `ports` are those open on public hosts. `resolver`, `tls` and `sockets` (which makes the socket of an address that has
+    already been vetted) replace the system's.
+    """
+
+    def __init__(
+        self,
+        *,
+        allowances: Callable[[str], Iterable[Allowance]] = lambda _: (),
+        listeners: Callable[[], Iterable[tuple[str, int]]] = lambda: (),
+        resolver: Resolver | None = None,
+        user_agent: str | None = None,
+        ports: frozenset[int] = OPEN_PORTS,
+        tls: ssl.SSLContext | None = None,
+        sockets: SocketFactory | None = None,
+    ) -> None:
+        self.allowances = allowances
+        self.listeners = listeners
+        self.user_agent = user_agent or default_user_agent()
+        self.ports = ports
+        self.robots = Robots()
+        self._system_resolver = SystemResolver() if resolver is None else None
+        self.resolver: Resolver = resolver or self._system_resolver or SystemResolver()
+        self._tls = tls
+        self._sockets = sockets
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def door(self, call: Call, purpose: str) -> Door:
+        """A door for one call, for `reading`, `index`, `engine:NAME` or `plugin:NAME`: which exceptions count turns on that."""
+        return _Door(self, call, purpose)
+
+    async def close(self) -> None:
+        """Close every connection. The Egress may be used again afterwards, also in another event loop."""
+        session, self._session, self._loop = self._session, None, None
+        if session is not None:
+            await session.close()
+        if self._system_resolver is not None:
+            self._system_resolver.close()
+
+    def session(self) -> aiohttp.ClientSession:
+        """The one aiohttp session: nothing is kept between requests but connections."""
+        loop = asyncio.get_running_loop()
+        if self._session is None:
+            if self._tls is None:
+                self._tls = tls_context()
+            self._loop = loop
+            self._session = aiohttp.ClientSession(
+                connector=GuardedConnector(tls=self._tls, sockets=self._sockets),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                trust_env=False,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=LIMITS.connect_seconds),
+                max_line_size=LIMITS.header_bytes // 8,
+                max_field_size=LIMITS.header_bytes // 2,
+                max_headers=LIMITS.header_count,
+            )
+        elif self._loop is not loop:
+            raise RuntimeError("this Egress is used in another event loop: close it there first")
+        return self._session
+
+    def rule(self, call: Call, purpose: str, leg: Leg) -> Allowance | None:
+        """The exception that opens the leg's host and port, if there is one and the leg may use it."""
+        if not leg.own:
+            return None
+        wanted = Allowance(call.account, leg.url.host, leg.url.port, purpose)
+        return wanted if any(allowance == wanted for allowance in self.allowances(call.account)) else None
+
+
+class _Door:
+    """`seam.contract.Door`."""
+
+    __slots__ = ("_call", "_egress", "_purpose", "_running", "_watching")
+
+    def __init__(self, egress: Egress, call: Call, purpose: str) -> None:
+        self._egress = egress
+        self._call = call
+        self._purpose = purpose
+        self._running: set[asyncio.Timeout] = set()
+        self._watching = False
+
+    async def send(self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None) -> HttpReply:
+        """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
+        limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
+        return await self._send(request, follow, limit)
+
+    async def robots(self, url: str) -> RobotsVerdict:
+        """What robots.txt of the URL's origin says to us; see `seam.contract.Door`.
+
+        Raises `DoorError` when the URL itself is refused or the call is over; any other failure to get robots.txt is a verdict.
+        """
+        call, parsed = self._call, parse(url)
+        verdict = self._egress.robots.verdict(
+            self._robots_txt, (call.account, self._purpose), parsed, over=lambda: call.remaining() <= 0
+        )
+        return await self._within(verdict, parsed)
+
+    async def _robots_txt(self, url: str, seconds: float) -> HttpReply:
+        request = HttpRequest(url, headers={"Accept": "text/plain, */*;q=0.1"})
+        return await self._send(request, True, LIMITS.robots_bytes, cut=True, seconds=seconds)
+
+    async def _send(
+        self, request: HttpRequest, follow: bool, limit: int, *, cut: bool = False, seconds: float | None = None
+    ) -> HttpReply:
+        try:
+            leg = first_leg(request, self._egress.user_agent)
+            return await self._within(self._follow(leg, request.secrets, follow, limit, cut), leg.url, seconds)
+        except DoorError as error:
+            # Without its cause: aiohttp's exceptions hold URLs, and a traceback in a log would show them.
+            raise redacted(error, request.secrets) from None
+
+    async def _within(self, work: Coroutine[Any, Any, Reply], url: Url, seconds: float | None = None) -> Reply:
+        """`work` within what is left of the call, or `seconds` if that is less."""
+        call = self._call
+        left = call.remaining() if seconds is None else min(seconds, call.remaining())
+        if left <= 0:
+            work.close()
+            raise timed_out(url, call.deadline - call.began, cancelled=call.cancelled)
+        if not self._watching:
+            self._watching = True
+            loop = asyncio.get_running_loop()
+            call.on_cancel(lambda: _in_loop(loop, self._hang_up))
+        try:
+            async with asyncio.timeout(left) as scope:
+                self._running.add(scope)
+                try:
+                    return await work
+                finally:
+                    self._running.discard(scope)
+        except TimeoutError:
+            given = call.deadline - call.began if seconds is None or seconds > left else seconds
+            raise timed_out(url, given, cancelled=call.cancelled) from None
+
+    def _hang_up(self) -> None:
+        for scope in self._running:
+            scope.reschedule(0)
+
+    async def _follow(self, leg: Leg, secrets: tuple[str, ...], follow: bool, limit: int, cut: bool) -> HttpReply:
+        """The legs, one after another, until one is answered by something else than a redirect."""
+        for _ in range(LIMITS.redirects + 1):
+            reply = await self._one(leg, secrets, follow, limit, cut)
+            location = reply.headers.get("location")
+            if not follow or reply.status not in REDIRECTS or location is None:
+                return reply
+            leg = redirected(leg, reply.status, location, self._egress.user_agent)
+        raise DoorError(
+            f"{leg.asked.authority} redirects more than {LIMITS.redirects} times: ask for the page it leads to.",
+            kind="too_many_redirects",
+            url=leg.url.origin,
+        )
+
+    async def _one(self, leg: Leg, secrets: tuple[str, ...], follow: bool, limit: int, cut: bool) -> HttpReply:
+        """One leg, recorded as one step."""
+        egress, url = self._egress, leg.url
+        hop = Hop(
+            url,
+            rule=egress.rule(self._call, self._purpose, leg),
+            purpose=self._purpose,
+            asked=leg.from_elsewhere,
+            listeners=egress.listeners,
+            resolver=egress.resolver,
+        )
+        session = egress.session()
+        with self._call.step("http", method=leg.method, host=without_secrets(url.host, secrets)) as step:
+            hop.check_spelling(egress.ports)
+            token = hop_now.set(hop)
+            try:
+                async with session.request(
+                    leg.method,
+                    yarl.URL(url.href, encoded=True),
+                    headers=leg.headers,
+                    data=leg.body or None,
+                    allow_redirects=False,
+                ) as response:
+                    step.detail["status"] = response.status
+                    return await _reply(response, hop, leg, step, _Bounds(limit, cut, skip_redirects=follow))
+            except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, RuntimeError) as error:
+                if hop.handler is not None and hop.handler.overrun:
+                    what = "The reply of" if "status" in step.detail else "The headers of"
+                    raise refusals.too_large(url, what, hop.handler.most) from None
+                raise translate(error, url) from None
+            finally:
+                hop_now.reset(token)
+
+
+class _Bounds(NamedTuple):
+    """How much of a body is wanted: at most `limit` bytes; `cut` there instead of refusing; none of a redirect's."""
+
+    limit: int
+    cut: bool
+    skip_redirects: bool
+
+
+async def _reply(response: aiohttp.ClientResponse, hop: Hop, leg: Leg, step: Step, bounds: _Bounds) -> HttpReply:
+    """The whole reply, decoded. Raises `DoorError` (`too_large`, `bad_reply`) and what aiohttp raises."""
+    assert hop.handler is not None
+    hop.handler.expect_body()
+    if response.status == 101:
+        raise refusals.bad_reply(leg.url, "it switches to a protocol that was not asked for")
+    if sum(len(name) + len(value) for name, value in response.raw_headers) > LIMITS.header_bytes:
+        raise refusals.too_large(leg.url, "The headers of", LIMITS.header_bytes)
+    locations = set(response.headers.getall("Location", ()))
+    if len(locations) > 1:
+        raise refusals.bad_reply(leg.url, "it redirects to several addresses at once")
+    headers = _headers(response.headers)
+    if locations:
+        headers["location"] = locations.pop()
+    empty = leg.method == "HEAD" or response.status in _NO_BODY
+    if empty or (bounds.skip_redirects and response.status in REDIRECTS and locations):
+        return HttpReply(response.status, headers, b"", leg.url.href)
+    try:
+        names = codings(headers.get("content-encoding", ""))
+        body = await _body(response, names, leg.url, step, bounds)
+    except UndecodableError as error:
+        raise refusals.bad_reply(leg.url, str(error)) from None
+    except TooMuchError:
+        raise refusals.too_large(leg.url, "The decompressed reply of", bounds.limit) from None
+    if names:
+        headers = {name: value for name, value in headers.items() if name not in _ENCODED}
+    return HttpReply(response.status, headers, body, leg.url.href)
+
+
+async def _body(response: aiohttp.ClientResponse, names: list[str], url: Url, step: Step, bounds: _Bounds) -> bytes:
+    """The decoded body within the bounds. What is left unread closes the connection."""
+    declared = response.content_length
+    most = LIMITS.wire_bytes if names else min(LIMITS.wire_bytes, bounds.limit)
+    if declared is not None and declared > most and not bounds.cut:
+        raise refusals.too_large(url, "The reply of", most)
+    decoder = Decoder(names, bounds.limit)
+    pieces: list[bytes] = []
+    wire = size = 0
+    while chunk := await response.content.readany():
+        wire += len(chunk)
+        step.detail["bytes"] = wire
+        if wire > LIMITS.wire_bytes:
+            raise refusals.too_large(url, "The reply of", LIMITS.wire_bytes)
+        for piece in decoder.feed(chunk):
+            size += len(piece)
+            pieces.append(piece)
+            if size > bounds.limit:
+                if bounds.cut:
+                    return b"".join(pieces)[: bounds.limit]
+                raise refusals.too_large(url, "The decompressed reply of" if names else "The reply of", bounds.limit)
+    decoder.finish()
+    return b"".join(pieces)
+
+
+def _headers(received: Mapping[str, str]) -> dict[str, str]:
+    """Lower-case names, repeated ones joined, bytes that are no UTF-8 as Latin-1, control characters as spaces."""
+    headers: dict[str, str] = {}
+    for name, value in received.items():
+        if not value.isprintable():
+            value = _CONTROL.sub(" ", value.encode("utf-8", "surrogateescape").decode("latin-1"))
+        name = name.lower()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _in_loop(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
+    """Run `callback` in `loop`, from whichever thread; a loop that is gone needs no hanging up."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(callback)

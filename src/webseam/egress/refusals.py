@@ -1,0 +1,94 @@
+"""The words of the door's refusals. Each first line says what was refused and the command or the change that would help.
+
+No text here ever holds an address that a name resolved to: who may ask for a name need not learn the network behind it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from webseam.errors import DoorError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from webseam.egress.urls import Url
+
+
+def allow_command(url: Url, purpose: str) -> str:
+    """The command that would make the exception, with what it is for: "`webseam allow localhost:3000` (for reading)"."""
+    # The brackets of IPv6 are a pattern to some shells; these quotes are understood by all of them, cmd.exe too.
+    authority = f'"{url.authority}"' if url.host.startswith("[") else url.authority
+    option = "" if purpose == "reading" else f" --for {purpose}"
+    kind, _, name = purpose.partition(":")
+    return f"`webseam allow {authority}{option}` (for {f'the {kind} {name}' if name else purpose})"
+
+
+def private_address(url: Url, purpose: str, *, resolved: bool, asked: Url | None) -> DoorError:
+    """`url` is, or (`resolved`) its name leads to, a private address. `asked` is where a redirect from elsewhere began."""
+    what = "resolves to a private address" if resolved else "is a private address"
+    if asked is not None:
+        text = (
+            f"{asked.authority} redirects to {url.authority}, which {what}: exceptions never apply to a redirect from "
+            "elsewhere. If you trust it, ask for that address itself."
+        )
+    else:
+        text = f"{url.authority} {what} and private addresses are refused: if you trust it, run {allow_command(url, purpose)}."
+    return DoorError(text, kind="blocked_address", url=url.origin)
+
+
+def never_address(url: Url, why: str, *, resolved: bool, asked: Url | None) -> DoorError:
+    """An address that no exception opens. `why` is shown only for one that was written down."""
+    what = (
+        "resolves to an address that is always refused (link-local, cloud metadata, multicast or reserved)"
+        if resolved
+        else f"is always refused ({why})"
+    )
+    where = f"{asked.authority} redirects to {url.authority}, which" if asked is not None else url.authority
+    return DoorError(
+        f"{where} {what}: no exception can open it. Ask for a public page.", kind="blocked_address", url=url.origin
+    )
+
+
+def own_listener(url: Url) -> DoorError:
+    """Our own listening socket: a page must not be able to talk to Webseam through Webseam."""
+    return DoorError(
+        f"{url.authority} is an address Webseam itself listens on, and it never fetches from itself: no exception can open it.",
+        kind="blocked_address",
+        url=url.origin,
+    )
+
+
+def port_closed(url: Url, purpose: str, ports: Iterable[int], *, asked: Url | None) -> DoorError:
+    """A port that is not open for public hosts."""
+    *some, last = map(str, sorted(ports))
+    opened = f"{', '.join(some)} and {last}" if some else last
+    if asked is not None:
+        text = (
+            f"{asked.authority} redirects to {url.authority}, and a redirect from elsewhere may only use the ports {opened}: "
+            "if you trust it, ask for that address itself."
+        )
+    else:
+        text = (
+            f"{url.authority} is not on one of the ports open for public hosts ({opened}): "
+            f"if you trust it, run {allow_command(url, purpose)}."
+        )
+    return DoorError(text, kind="blocked_port", url=url.origin)
+
+
+def too_large(url: Url, what: str, limit: int) -> DoorError:
+    """`what` ("The reply of", "The headers of") was more than `limit` bytes."""
+    return DoorError(
+        f"{what} {url.authority} is larger than {limit:,} bytes, the most that is read: ask for a smaller page.",
+        kind="too_large",
+        url=url.origin,
+    )
+
+
+def bad_reply(url: Url, why: str) -> DoorError:
+    """The other side sent something that HTTP does not allow or that we do not take."""
+    return DoorError(
+        f"{url.authority} sent a reply that cannot be read: {why}. Try again later, or another page.",
+        kind="bad_reply",
+        url=url.origin,
+    )

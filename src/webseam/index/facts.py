@@ -1,0 +1,18 @@
+"""What the private index can do as an engine. Imports nothing heavy: the handshake reads it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from webseam.seam.facts import Facts
+
+FACTS: Final = Facts(
+    name="index",
+    title="The private index",
+    description="Full-text search over the folders and sites that you indexed. Nothing leaves this machine.",
+    search=True,
+    reading=True,
+    filters=frozenset({"include_domains", "exclude_domains"}),
+    third_party=False,
+    checked="own",
+)

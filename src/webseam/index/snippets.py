@@ -1,0 +1,144 @@
+"""A snippet: the stretch of a text that shows best what was searched for.
+
+Where a term occurs is found without analysing the whole text (megabytes, ten times a search): the stems of our analyzer are,
+but for their last letter, beginnings of the words they stand for, so `str.find` leads to candidates and the analyzer judges the
+distinct ones. The three words that Snowball's English stemmer turns into something else are spelled out.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Final
+
+from webseam.index.terms import english_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from webseam.index.terms import Terms
+
+OCCURRENCES: Final = 500
+"""Of one term, at most this many places are looked at."""
+
+LEAD: Final = 90
+"""So many characters before the first match are shown, when the sentence does not begin nearer."""
+
+_SLACK: Final = 45  # what cutting at a word may take from the end of a long snippet
+
+_IRREGULAR: Final = {"die": ("dying",), "lie": ("lying",), "tie": ("tying",)}  # Snowball English, exceptional forms
+_SENTENCE: Final = re.compile(r"(?:[.!?:][\"')\]]?\s+|\n\s*|[。！？]\s*)(?=\S)")
+_SPACE: Final = re.compile(r"\s+")
+
+
+def snippet(text: str, terms: Terms, weights: Mapping[str, float], chars: int) -> str:
+    """At most `chars` characters of `text` in one line, around the best cluster of `terms`; its beginning when none occurs."""
+    places = _places(text, terms)
+    start, end = _cluster(places, weights, chars) if places else (0, 0)
+    begin = _beginning(text, start, end, chars)
+    return _cut(text, begin, chars)
+
+
+def _places(text: str, terms: Terms) -> list[tuple[int, int, str]]:
+    """Where the terms occur, as (start, end, term), in order."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # "İ" is two characters in lower case
+        lowered = "".join(small if len(small := character.lower()) == 1 else character for character in text)
+    places: list[tuple[int, int, str]] = []
+    for stem in terms.words:
+        places += _words(lowered, stem, _judge(stem))
+    for characters in (*terms.characters, *terms.prefixes):
+        places += _find(lowered, characters.lower(), characters)
+    places.sort()
+    return places
+
+
+def _judge(stem: str) -> Callable[[str], bool]:
+    known: dict[str, bool] = {}
+
+    def stands_for(word: str) -> bool:
+        verdict = known.get(word)
+        if verdict is None:
+            verdict = known[word] = stem in english_terms(word)
+        return verdict
+
+    return stands_for
+
+
+def _words(lowered: str, stem: str, stands_for: Callable[[str], bool]) -> Iterator[tuple[int, int, str]]:
+    beginnings = (stem[:-1] if len(stem) > 2 else stem, *_IRREGULAR.get(stem, ()))
+    for beginning in beginnings:
+        found = tried = at = 0
+        while found < OCCURRENCES and tried < 20 * OCCURRENCES and (at := lowered.find(beginning, at)) >= 0:
+            tried += 1
+            end = at + len(beginning)
+            if at and lowered[at - 1].isalnum():
+                at = end
+                continue
+            while end < len(lowered) and lowered[end].isalnum() and end - at <= 60:
+                end += 1
+            if stands_for(lowered[at:end]):
+                found += 1
+                yield at, end, stem
+            at = end
+
+
+def _find(lowered: str, characters: str, term: str) -> Iterator[tuple[int, int, str]]:
+    at = -1
+    for _ in range(OCCURRENCES):
+        at = lowered.find(characters, at + 1)
+        if at < 0:
+            return
+        yield at, at + len(characters), term
+
+
+def _cluster(places: list[tuple[int, int, str]], weights: Mapping[str, float], chars: int) -> tuple[int, int]:
+    """The stretch of matches, within `chars`, that says most: the weight of each term once, a little for each repetition."""
+    width = max(1, chars - LEAD)
+    seen: dict[str, int] = {}
+    score = best_score = 0.0
+    best = (places[0][0], places[0][1])
+    first = 0
+    for start, end, term in places:
+        seen[term] = seen.get(term, 0) + 1
+        score += weights.get(term, 1.0) * (1.0 if seen[term] == 1 else 0.05)
+        while end - places[first][0] > width and places[first][0] < start:
+            gone = places[first][2]
+            seen[gone] -= 1
+            score -= weights.get(gone, 1.0) * (0.05 if seen[gone] else 1.0)
+            first += 1
+        if score > best_score + 1e-9:
+            best_score, best = score, (places[first][0], end)
+    return best
+
+
+def _beginning(text: str, start: int, end: int, chars: int) -> int:
+    """Where to begin so that `start` to `end` is shown: at the sentence when it begins near, otherwise at a word."""
+    room = max(0, chars - (end - start) - _slack(chars))
+    earliest = max(0, start - room)
+    sentences = [match.end() for match in _SENTENCE.finditer(text, earliest, start) if match.end() <= start]
+    if earliest == 0:
+        sentences.insert(0, 0)
+    near = bisect_left(sentences, start - min(room, 2 * LEAD))
+    if near < len(sentences):
+        return sentences[near]
+    begin = max(earliest, start - LEAD)
+    if begin == 0 or text[begin - 1].isspace():
+        return begin
+    space = _SPACE.search(text, begin, start)
+    return space.end() if space else begin
+
+
+def _slack(chars: int) -> int:
+    return min(_SLACK, chars // 6)
+
+
+def _cut(text: str, begin: int, chars: int) -> str:
+    """One line of at most `chars` from `begin` on, cut at words, with "…" where something was left out."""
+    lead = "…" if begin else ""
+    line = lead + " ".join(text[begin : begin + 4 * chars].split())
+    if len(line) <= chars and begin + 4 * chars >= len(text):
+        return line
+    line = line[: chars - 1]
+    space = line.rfind(" ", max(0, chars - _slack(chars) + 3))
+    return (line[:space] if space > 0 else line).rstrip(" ,;:-") + "…"

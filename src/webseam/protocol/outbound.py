@@ -1,0 +1,79 @@
+"""protocol: from what a provider gave to the bytes of a result, in the shape that the request's revision wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from webseam.protocol.codec import Raw, decode, encode, well_formed
+from webseam.protocol.revisions import ROLE_ITEMS, SERVER_KEY
+
+if TYPE_CHECKING:
+    from webseam.protocol.revisions import Rules, Shape
+
+_ADDED = ("resultType", "ttlMs", "cacheScope")
+"""Members that only exist in the modern era."""
+
+
+def as_object(result: Any, shape: Shape) -> dict[str, Any]:
+    """What a provider gave, as the object it stands for: a bare list becomes the member that `shape` names.
+
+    Raises TypeError when it is neither, or lacks that member: a fault of the provider.
+    """
+    if isinstance(result, list | tuple) and shape.items:
+        return {shape.items: result}
+    if type(result) is Raw:
+        result = decode(result)
+    if not isinstance(result, dict):
+        raise TypeError(f"A provider of {shape.role} gave {type(result).__name__}, not an object.")
+    if shape.items and shape.items not in result and result.get("resultType", "complete") == "complete":
+        raise TypeError(f"A provider of {shape.role} gave a result without {shape.items!r}.")
+    if shape.items in ROLE_ITEMS and len(ROLE_ITEMS & result.keys()) > 1:  # one list for several roles
+        return {key: value for key, value in result.items() if key == shape.items or key not in ROLE_ITEMS}
+    return result
+
+
+class Results:
+    """Encodes results for one server, whose name goes into each (2026-07-28, basic/index, "Per-response protocol fields")."""
+
+    __slots__ = ("_meta", "_server", "_tail")
+
+    def __init__(self, server_info: dict[str, Any]) -> None:
+        self._server = Raw(encode(server_info))
+        self._meta = Raw(encode({SERVER_KEY: self._server}))
+        self._tail = b',"_meta":' + bytes(self._meta) + b"}"
+
+    def encode(self, result: Any, shape: Shape, rules: Rules) -> bytes:
+        """One JSON object on one line. Raises what `json` would for a result that has no JSON form, TypeError for no result."""
+        if type(result) is Raw:
+            text = _checked(result)
+            if not rules.modern:
+                return text
+            if not shape.cached and b'"_meta"' not in text and b'"resultType"' not in text and text != b"{}":
+                return b'{"resultType":"complete",' + text[1:-1] + self._tail
+            result = decode(text)
+        result = as_object(result, shape)
+        if rules.modern:
+            return encode(self._complete(result, shape))
+        for member in _ADDED:
+            if member in result:
+                return encode({key: value for key, value in result.items() if key not in _ADDED})
+        return encode(result)
+
+    def _complete(self, result: dict[str, Any], shape: Shape) -> dict[str, Any]:
+        full = {"resultType": "complete", **result}
+        if shape.cached and full["resultType"] == "complete":
+            # Safe unless the provider knows better: stale at once, and nobody else's.
+            full.setdefault("ttlMs", 0)
+            full.setdefault("cacheScope", "private")
+        meta = full.get("_meta")
+        full["_meta"] = {SERVER_KEY: self._server, **meta} if meta else self._meta
+        return full
+
+
+def _checked(result: Raw) -> bytes:
+    """A result given as JSON: one object on one line."""
+    text = bytes(result).strip()
+    if text[:1] != b"{":
+        raise TypeError("A provider gave JSON that is not an object.")
+    well_formed(text)
+    return text if b"\n" not in text and b"\r" not in text else encode(decode(text))

@@ -1,0 +1,60 @@
+"""protocol: what became of a message, as a value for the transport."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from webseam.protocol.codec import Struct
+from webseam.protocol.jsonrpc import error_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+
+    from webseam.protocol.inbound import RefusedError
+    from webseam.protocol.request import Request
+    from webseam.protocol.revisions import Rules
+
+
+class Outcome(Struct, eq=False):
+    """What became of a message.
+
+    Either it is settled: `reply` is to be sent (None: nothing is), `status` is its HTTP status. Or `work` is to be awaited,
+    once: it gives the settled outcome, and `request` is what is pending, to be cancelled when nobody waits any more. A
+    cancelled request is never answered.
+    """
+
+    reply: bytes | None = None
+    status: int = 200
+    work: Coroutine[Any, Any, Outcome] | None = None
+    request: Request | None = None
+
+    def abandon(self) -> None:
+        """Do not await `work` after all. The request counts as cancelled."""
+        if self.request is not None:
+            self.request.cancel()
+        if self.work is not None:
+            self.work.close()
+            self.work = None
+
+
+def unanswered(status: int = 202) -> Outcome:
+    """Nothing is sent: the message was a notification or a response, or its request was cancelled."""
+    return Outcome(None, status)
+
+
+def failed(message_id: str | int, code: int, text: str, data: Any, rules: Rules) -> Outcome:
+    """An error, with the status that the revision gives its code."""
+    return Outcome(error_reply(message_id, code, text, data), rules.statuses.get(code, 200))
+
+
+def refused(refusal: RefusedError) -> Outcome:
+    """What the ladder of checks refused."""
+    if not refusal.answered:
+        return unanswered(refusal.status)
+    return Outcome(error_reply(refusal.message_id, refusal.code, str(refusal), refusal.data), refusal.status)
+
+
+def joined(outcomes: Sequence[Outcome]) -> Outcome:
+    """The answer to a batch: an array of the answers there are, nothing when there is none (JSON-RPC 2.0, section 6)."""
+    replies = [outcome.reply for outcome in outcomes if outcome.reply is not None]
+    return Outcome(b"[" + b",".join(replies) + b"]") if replies else unanswered()

@@ -1,0 +1,83 @@
+"""The built-in web_fetch: one request through the door, and the reply as a page, read in a worker process."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+from webseam.config import LIMITS
+from webseam.documents.in_worker import read_in_worker
+from webseam.errors import DocumentError, DoorError
+from webseam.reader.refusals import empty_reply, place, refuse_status
+from webseam.seam.contract import HttpRequest, Page
+
+if TYPE_CHECKING:
+    from webseam.call import Call
+    from webseam.documents.document import Document
+    from webseam.seam.contract import Door, HttpReply
+    from webseam.workers.pool import WorkerPool
+
+ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
+"""Sites that keep a Markdown version of a page are asked for it; it is taken at its word."""
+
+
+class BuiltinReader:
+    """A `seam.contract.FetchProvider` over a door and a pool, for one call."""
+
+    name = "builtin"
+
+    def __init__(self, door: Door, pool: WorkerPool, call: Call) -> None:
+        self._door = door
+        self._pool = pool
+        self._call = call
+
+    async def fetch(self, url: str) -> Page:
+        """The page at `url`, redirects followed, as Markdown.
+
+        Raises `DoorError` (the network's refusals; `http_status` and `rate_limited` for replies that are no page),
+        `DocumentError` (what came is no text), and `WorkerError` (it could not be read within the bounds).
+        """
+        reply = await self._door.send(HttpRequest(url, headers={"Accept": ACCEPT}), follow=True)
+        now = dt.datetime.now(dt.UTC)
+        refuse_status(reply, now)
+        if not reply.body:
+            raise empty_reply(reply)
+        document = await self._read(reply)
+        return Page(
+            url=url,
+            content=document.content,
+            final_url=reply.url,
+            title=document.title,
+            content_type=document.content_type,
+            retrieved_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            truncated=document.truncated,
+            notes=_notes(reply, document),
+        )
+
+    async def _read(self, reply: HttpReply) -> Document:
+        seconds = min(LIMITS.document_seconds, self._call.remaining())
+        if seconds <= 0:
+            raise DoorError(
+                f"{place(reply.url)} answered too late to be read: try again.", kind="timeout", url=place(reply.url)
+            )
+        content_type = reply.headers.get("content-type", "")
+        with self._call.step("document", bytes=len(reply.body)) as step:
+            try:
+                document = await read_in_worker(
+                    self._pool, reply.body, url=reply.url, content_type=content_type, seconds=seconds
+                )
+            except DocumentError as error:
+                raise DocumentError(f"{place(reply.url)}: {error.message}", kind=error.kind) from None
+            step.detail.update(
+                content_type=document.content_type,
+                encoding=document.encoding,
+                chars=len(document.content),
+                hidden=document.hidden,
+            )
+        return document
+
+
+def _notes(reply: HttpReply, document: Document) -> tuple[str, ...]:
+    if reply.status == 206:
+        return (*document.notes, "The site sent only a part of the page (status 206).")
+    return document.notes

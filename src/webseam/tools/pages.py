@@ -1,0 +1,130 @@
+"""Pages kept a short while: the second window of a page is not a second request.
+
+Keyed by account, engine, settings version and canonical URL, so that nothing crosses from one account, engine or setting to
+another (`facts/abuse.md`, case 49). Bounded in age and in bytes, least recently used first. Failures are not kept.
+
+One flight per key: requests that want a page which is being fetched wait for that fetch. It belongs to none of them. A request
+that leaves takes nothing from the others; when the last one leaves, the fetch is stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+from webseam.config import LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from typing import Any
+
+    from webseam.call import Call
+    from webseam.seam.contract import Page
+    from webseam.tools.window import Layout
+
+_OVERHEAD = 2_048  # bytes an entry costs besides its text; also what bounds the number of tiny pages
+
+
+class Key(NamedTuple):
+    """What a kept page is kept for."""
+
+    account: str
+    engine: str
+    version: int
+    url: str
+
+
+class Kept:
+    """One page with its layout, read off once."""
+
+    __slots__ = ("layout", "page")
+
+    def __init__(self, page: Page, layout: Layout) -> None:
+        self.page = page
+        self.layout = layout
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        headings = sum(sys.getsizeof(heading.title) + 200 for heading in self.layout.headings)
+        return sys.getsizeof(self.page.content) + headings + 150 * len(self.layout.fences) + _OVERHEAD
+
+
+class _Flight:
+    __slots__ = ("task", "waiting")
+
+    def __init__(self, task: asyncio.Task[Kept]) -> None:
+        self.task = task
+        self.waiting = 0
+
+
+class Pages:
+    """The pages kept by one process. `clock` is in seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[Key, tuple[float, int, Kept]] = OrderedDict()
+        self._bytes = 0
+        self._flights: dict[Key, _Flight] = {}
+
+    async def get(self, key: Key, fetch: Callable[[], Coroutine[Any, Any, Kept]], call: Call) -> Kept:
+        """The page for `key`: kept, in flight, or from `fetch()`. Raises what that raised, CancelledError if `call` was."""
+        kept = self._look_up(key)
+        if kept is not None:
+            return kept
+        flight = self._flights.get(key)
+        if flight is None or flight.task.done() or flight.task.get_loop() is not asyncio.get_running_loop():
+            flight = _Flight(asyncio.ensure_future(self._fly(key, fetch)))
+            self._flights[key] = flight
+        return await self._wait(key, flight, call)
+
+    async def _fly(self, key: Key, fetch: Callable[[], Coroutine[Any, Any, Kept]]) -> Kept:
+        kept = await fetch()
+        self._keep(key, kept)
+        return kept
+
+    async def _wait(self, key: Key, flight: _Flight, call: Call) -> Kept:
+        left = asyncio.Event()
+        call.on_cancel(left.set)
+        leaving = asyncio.ensure_future(left.wait())
+        flight.waiting += 1
+        try:
+            await asyncio.wait({flight.task, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not flight.task.done():
+                raise asyncio.CancelledError
+            return flight.task.result()
+        finally:
+            leaving.cancel()
+            flight.waiting -= 1
+            if flight.waiting == 0:
+                if self._flights.get(key) is flight:
+                    del self._flights[key]
+                if not flight.task.done():
+                    flight.task.cancel()
+
+    def _look_up(self, key: Key) -> Kept | None:
+        entry = self._kept.get(key)
+        if entry is None:
+            return None
+        if self._clock() - entry[0] >= LIMITS.pages_kept_seconds:
+            self._drop(key)
+            return None
+        self._kept.move_to_end(key)
+        return entry[2]
+
+    def _keep(self, key: Key, kept: Kept) -> None:
+        self._drop(key)
+        size = kept.size
+        if size > LIMITS.pages_kept_bytes:
+            return
+        self._kept[key] = (self._clock(), size, kept)
+        self._bytes += size
+        while self._bytes > LIMITS.pages_kept_bytes:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: Key) -> None:
+        entry = self._kept.pop(key, None)
+        if entry is not None:
+            self._bytes -= entry[1]

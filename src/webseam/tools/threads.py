@@ -1,0 +1,80 @@
+"""A bounded pool of threads for providers that are plain functions.
+
+`concurrent.futures` joins its threads when the interpreter ends, so one provider that hangs would hold up the process; these
+are daemons. A thread cannot be stopped from outside: a job whose caller has left goes on until it returns and its result is
+dropped; one that nobody waits for any more is not begun. Whatever a job raises, even SystemExit, is handed to the caller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class _Job:
+    __slots__ = ("context", "function", "future", "loop")
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = self.loop.create_future()
+        self.context = contextvars.copy_context()
+
+    def run(self) -> None:
+        if self.future.cancelled():
+            return
+        result, error = None, None
+        try:
+            result = self.context.run(self.function)
+        except StopIteration as raised:
+            # A future cannot carry it: it would end the coroutine that awaits.
+            error = RuntimeError(f"StopIteration: {raised}")
+        except BaseException as raised:  # noqa: BLE001 - the outermost frame of the thread: the caller gets whatever was raised
+            error = raised  # type: ignore[assignment]  # any BaseException; RuntimeError is only the first one seen
+        try:
+            self.loop.call_soon_threadsafe(self._settle, result, error)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits
+
+    def _settle(self, result: Any, error: BaseException | None) -> None:
+        if self.future.done():
+            return
+        if error is not None:
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
+
+
+class Threads:
+    """At most `limit` daemon threads, started as they are needed."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._started = 0
+        self._free = 0  # threads that wait for a job, less jobs that wait for a thread
+
+    async def run(self, function: Callable[[], Any]) -> Any:
+        """What `function` returns, run in a thread with a copy of the current context."""
+        job = _Job(function)
+        with self._lock:
+            self._free -= 1
+            if self._free < 0 and self._started < self._limit:
+                self._started += 1
+                self._free += 1
+                threading.Thread(target=self._work, name=f"webseam-provider-{self._started}", daemon=True).start()
+        self._jobs.put(job)
+        return await job.future
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get().run()
+            with self._lock:
+                self._free += 1

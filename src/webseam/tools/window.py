@@ -1,0 +1,277 @@
+"""A page's text in windows: where to cut, which section, which passages, what outline. Over any provider's page.
+
+Theory of operation. The text is never changed. A window is `text[start:end]` and the next one starts at `end`, so windows put
+one after the other are the text, whatever their sizes; and the same `start` and size always give the same `end`, for the cut
+depends on the text alone. Offsets count characters (Unicode code points) from the beginning of the page.
+
+A `Layout` is read off the text once a page: its headings (ATX, `# Title`, and setext, underlined, as readers such as Jina's
+write them) and its fenced code blocks (CommonMark 4.5), inside which a `#` is a comment and a blank line no border. Cuts are
+tried in the order heading, blank line, line, sentence, word; each only as far back as what it saves is worth.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import islice
+from typing import NamedTuple
+
+from webseam.config import LIMITS
+from webseam.tools.clean import clean_line, cut
+
+_MARKS_READ = 20_000  # headings and fences of one page: one of nothing else has no layout worth more
+_HITS = 10_000  # counted by `find`; enough to say "many"
+_AROUND = 300  # characters of context on either side of a hit
+
+_MARKS = re.compile(
+    r"^ {0,3}(?:(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)|(?P<level>#{1,6})(?:[ \t]+(?P<title>[^\n]*))?$)"
+    r"|^(?P<setext>[^\s#>|`~*+=\-\d][^\n]{0,300}+)\n {0,3}(?P<line>={2,}|-{3,})[ \t]*$",
+    re.MULTILINE,
+)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
+_EMPHASIS = re.compile(r"(?<!\\)[*`]+|(?<![\w\\])_+|(?<!\\)_+(?!\w)")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]+[”』」）]*")
+
+
+class Heading(NamedTuple):
+    """One heading: the section under it is `text[start:end]`, up to the next heading of its level or above."""
+
+    level: int
+    title: str
+    start: int
+    end: int
+
+
+class Passage(NamedTuple):
+    """A part of the text around hits: `text[start:end]`."""
+
+    start: int
+    end: int
+
+
+class Found(NamedTuple):
+    """What `find` found: passages in order, how many hits there are in all, where the first hit not shown begins (or None)."""
+
+    passages: list[Passage]
+    hits: int
+    more: int | None
+
+
+class Layout:
+    """The headings and fenced blocks of one text."""
+
+    __slots__ = ("fences", "headings", "size")
+
+    def __init__(self, text: str) -> None:
+        self.size = len(text)
+        self.fences: list[tuple[int, int]] = []
+        self.headings: list[Heading] = []
+        found: list[tuple[int, str, int]] = []
+        opened: tuple[int, str] | None = None
+        for match in islice(_MARKS.finditer(text), _MARKS_READ):
+            fence = match["fence"]
+            if opened is not None:
+                if fence and fence[0] == opened[1][0] and len(fence) >= len(opened[1]) and not match["info"].strip():
+                    self.fences.append((opened[0], match.end()))
+                    opened = None
+            elif fence:
+                if fence[0] == "~" or "`" not in match["info"]:
+                    opened = (match.start(), fence)
+            else:
+                start = match.start()
+                if match["level"]:
+                    found.append((len(match["level"]), _title(match["title"] or ""), start))
+                elif start == 0 or text[max(0, start - 2) : start] == "\n\n":
+                    found.append((1 if match["line"][0] == "=" else 2, _title(match["setext"]), start))
+        if opened is not None:
+            self.fences.append((opened[0], self.size))  # CommonMark: an unclosed fence runs to the end
+        # From the last heading up: the end of a section is the nearest later start of its level or above.
+        nearest = [self.size] * 7
+        for level, title, start in reversed(found):
+            self.headings.append(Heading(level, title, start, min(nearest[: level + 1])))
+            nearest[level] = start
+        self.headings.reverse()
+
+    def fence_around(self, at: int) -> tuple[int, int] | None:
+        """The fenced block that `at` would cut in two, or None."""
+        from bisect import bisect_left
+
+        index = bisect_left(self.fences, (at, 0)) - 1
+        if index >= 0 and self.fences[index][0] < at < self.fences[index][1]:
+            return self.fences[index]
+        return None
+
+    def sections(self, wanted: str) -> list[Heading]:
+        """The headings that `wanted` may mean, the best kind of match only: equal, else beginning with it, else holding it."""
+        wanted = _folded(_title(wanted.lstrip("#")))
+        titles = [(_folded(heading.title), heading) for heading in self.headings]
+        for matches in (str.__eq__, str.startswith, str.__contains__):
+            hits = [heading for title, heading in titles if title and matches(title, wanted)]
+            if hits:
+                return hits
+        return []
+
+    def outline(self, entries: int = LIMITS.outline_entries) -> str:
+        """The headings as an indented list with each section's start and size; the deepest levels go when there are many."""
+        headings = [heading for heading in self.headings if heading.title]
+        shown = headings
+        while len(shown) > entries and len({heading.level for heading in shown}) > 1:
+            deepest = max(heading.level for heading in shown)
+            shown = [heading for heading in shown if heading.level < deepest]
+        shown = shown[:entries]
+        top = min((heading.level for heading in shown), default=1)
+        lines = [
+            f"{'  ' * (level - top)}- {cut(title, 120)} (start {start}, {end - start} chars)"
+            for level, title, start, end in shown
+        ]
+        if len(headings) > len(shown):
+            lines.append(f"- ... and {len(headings) - len(shown)} more headings")
+        return "\n".join(lines)
+
+
+def window_end(text: str, start: int, size: int, layout: Layout, stop: int | None = None) -> int:
+    """Where the window from `start` ends: at most `size` characters on, at the latest at `stop` (or the text's end)."""
+    stop = len(text) if stop is None else stop
+    limit = start + size
+    if limit >= stop:
+        return stop
+    for border in (_heading_border, _blank_border, _line_border, _sentence_border, _word_border):
+        end = border(text, start, limit, layout)
+        if end is not None:
+            return end
+    return _whole_character(text, start, limit)
+
+
+def _heading_border(_text: str, start: int, limit: int, layout: Layout) -> int | None:
+    floor = start + (limit - start) * 3 // 4
+    return next((h.start for h in reversed(layout.headings) if floor <= h.start <= limit and h.start > start), None)
+
+
+def _blank_border(text: str, start: int, limit: int, layout: Layout) -> int | None:
+    floor = start + (limit - start) // 2
+    end = limit
+    while (at := text.rfind("\n\n", floor, end)) != -1:
+        fence = layout.fence_around(at + 2)
+        if fence is None:
+            return at + 2
+        if fence[0] > floor:
+            return fence[0]
+        end = fence[0]
+    return None
+
+
+def _line_border(text: str, start: int, limit: int, layout: Layout) -> int | None:
+    floor = start + (limit - start) // 2
+    fence = layout.fence_around(limit)
+    if fence is not None and fence[0] > floor:
+        return fence[0]
+    at = text.rfind("\n", floor, limit)
+    return at + 1 if at != -1 else None
+
+
+def _sentence_border(text: str, start: int, limit: int, _layout: Layout) -> int | None:
+    floor = start + (limit - start) * 2 // 3
+    return max((match.end() for match in _SENTENCE.finditer(text, floor, limit)), default=None)
+
+
+def _word_border(text: str, start: int, limit: int, _layout: Layout) -> int | None:
+    floor = max(start + (limit - start) * 3 // 4, limit - 200)
+    at = max(text.rfind(" ", floor, limit), text.rfind("\t", floor, limit))
+    return at + 1 if at > start else None
+
+
+def _whole_character(text: str, start: int, limit: int) -> int:
+    """`limit`, or a little before it, so that no accent or emoji part is torn from its base."""
+    end = limit
+    for _ in range(16):
+        if end - 1 <= start:
+            return limit
+        if not _continues(text[end]) and text[end - 1] != "\u200d":
+            return end
+        end -= 1
+    return limit
+
+
+def _continues(character: str) -> bool:
+    return (
+        unicodedata.category(character) in ("Mn", "Mc", "Me")
+        or character == "\u200d"
+        or "\U0001f3fb" <= character <= "\U0001f3ff"  # skin tones
+    )
+
+
+def find(text: str, wanted: str, start: int, stop: int, size: int) -> Found:
+    """The passages around every place in `text[start:stop]` where `wanted` stands, whatever its case and white space.
+
+    At most `LIMITS.find_passages` passages and `size` characters in all; passages that touch are one.
+    """
+    words = wanted.split()
+    if not words:
+        return Found([], 0, None)
+    pattern = re.compile(r"\s+".join(re.escape(word) for word in words), re.IGNORECASE)
+    passages: list[Passage] = []
+    room = size
+    hits = 0
+    more: int | None = None
+    for match in pattern.finditer(text, start, stop):
+        hits += 1
+        if hits >= _HITS:
+            break
+        if more is not None:
+            continue
+        # Two passages that share their context are one, and a passage never begins before the end of the last.
+        passage = _around(text, match.start(), match.end(), start, stop, min(_AROUND, size // 2))
+        last = passages[-1] if passages else None
+        if last is not None and passage.start <= last.end:
+            added = max(0, passage.end - last.end)
+            if added > room:
+                if match.end() > last.end:
+                    more = match.start()
+                continue
+            passages[-1] = Passage(last.start, max(last.end, passage.end))
+        else:
+            added = passage.end - passage.start
+            if not passages and added > room:
+                passage = Passage(
+                    match.start(), min(match.end(), match.start() + size)
+                )  # `size` is smaller than one hit's passage
+                added = passage.end - passage.start
+            elif added > room or len(passages) == LIMITS.find_passages:
+                more = match.start()
+                continue
+            passages.append(passage)
+        room -= added
+    return Found(passages, hits, more)
+
+
+def _around(text: str, begin: int, end: int, start: int, stop: int, reach: int) -> Passage:
+    """The hit `text[begin:end]` with up to `reach` characters on either side, from the border of a paragraph, line or word."""
+    first, last = max(start, begin - reach), min(stop, end + reach)
+    if first > start:
+        # Back to where the hit's own paragraph begins; without one in reach, to the first whole line or word.
+        at = text.rfind("\n\n", first, begin)
+        for border in ("\n", " "):
+            at = at if at != -1 else text.find(border, first, begin)
+        first = at if at != -1 else first
+        while first < begin and text[first] in "\n ":
+            first += 1
+    if last < stop:
+        for border in ("\n\n", "\n", " "):
+            at = text.rfind(border, end, last)
+            if at != -1:
+                last = at
+                break
+    return Passage(first, last)
+
+
+def _title(text: str) -> str:
+    """A heading's text as a reader sees it: without closing #s, links, emphasis and escapes."""
+    text = re.sub(r"[ \t]#+[ \t]*$", "", text[:1_000])
+    text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
+    text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", text))
+    return clean_line(text.replace("¶", " "))
+
+
+def _folded(text: str) -> str:
+    return clean_line(text).casefold()

@@ -1,0 +1,201 @@
+"""A small internet on loopback: raw servers, a resolver with a script, and sockets that lead public addresses to them.
+
+Addresses are judged before a socket is made for them, so a public test address can lead to a loopback server without weakening
+anything that is tested: what the table refuses never gets as far as a socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from webseam.call import Call
+from webseam.egress.addresses import Allowance
+from webseam.egress.client import Egress
+
+PUBLIC = "93.184.216.34"
+
+
+@dataclass
+class Request:
+    """One request as it came off the wire."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+    head: str
+
+
+Handler = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
+
+
+def reply(body: bytes = b"", status: int = 200, **headers: str) -> bytes:
+    """A plain reply; `content_type="..."` becomes `Content-Type`."""
+    lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}"]
+    lines += [f"{name.replace('_', '-').title()}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+@dataclass
+class Site:
+    """A server: what it was asked, how often it was connected to, and when its connections ended."""
+
+    answer: bytes | Handler
+    port: int = 0
+    connections: int = 0
+    requests: list[Request] = field(default_factory=list)
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while (request := await read_request(reader)) is not None:
+                self.requests.append(request)
+                self.asked.set()
+                if isinstance(self.answer, bytes):
+                    writer.write(self.answer)
+                    await writer.drain()
+                else:
+                    await self.answer(request, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            self.closed.set()
+            writer.close()
+
+
+async def read_request(reader: asyncio.StreamReader) -> Request | None:
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.strip().split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    method, target, _ = first.split(" ", 2)
+    return Request(method, target, headers, body, head)
+
+
+class FakeResolver:
+    """Names with scripted answers: a list of answers is used up one by one, the last one stays."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, list[list[str]]] = {}
+        self.asked: list[str] = []
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        self.asked.append(host)
+        await asyncio.sleep(0)
+        if host not in self.names:
+            raise socket.gaierror(socket.EAI_NONAME, "no such name")
+        script = self.names[host]
+        return script.pop(0) if len(script) > 1 else script[0]
+
+
+class Net:
+    """The whole of it, for one event loop: `async with net() as web`."""
+
+    def __init__(self, **options: Any) -> None:
+        self.resolver = FakeResolver()
+        self.allowed: list[Allowance] = []
+        self.listeners: list[tuple[str, int]] = []
+        self.leads: dict[tuple[str, int], int] = {}
+        self.dialled: list[tuple[str, int]] = []
+        self.servers: list[asyncio.Server] = []
+        self.sites: list[Site] = []
+        self.egress = Egress(
+            allowances=lambda account: [one for one in self.allowed if one.account == account],
+            listeners=lambda: self.listeners,
+            **{"resolver": self.resolver, "sockets": self.socket, **options},
+        )
+
+    async def __aenter__(self) -> Net:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.egress.close()
+        for server in self.servers:
+            server.close()
+        for task in [task for site in self.sites for task in site.tasks]:
+            task.cancel()
+        await asyncio.gather(*(task for site in self.sites for task in site.tasks), return_exceptions=True)
+        for server in self.servers:
+            await server.wait_closed()
+
+    async def site(self, answer: bytes | Handler, host: str | list[str] = "127.0.0.1", **options: Any) -> Site:
+        """A server on loopback."""
+        site = Site(answer)
+
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.ensure_future(site.serve(reader, writer))
+            site.tasks.add(task)
+            task.add_done_callback(site.tasks.discard)
+
+        server = await asyncio.start_server(connected, host, 0, **options)
+        site.port = server.sockets[0].getsockname()[1]
+        self.servers.append(server)
+        self.sites.append(site)
+        return site
+
+    async def allowed_site(self, answer: bytes | Handler, purpose: str = "reading") -> tuple[Site, str]:
+        """A server on loopback that may be reached, and its origin."""
+        site = await self.site(answer)
+        self.allowed.append(Allowance("local", "127.0.0.1", site.port, purpose))
+        return site, f"http://127.0.0.1:{site.port}"
+
+    async def public_site(
+        self, name: str, answer: bytes | Handler, port: int = 80, ip: str = PUBLIC, **options: Any
+    ) -> Site:
+        """A server that `name` leads to by a public address."""
+        site = await self.site(answer, **options)
+        self.resolver.names[name] = [[ip]]
+        self.leads[ip, port] = site.port
+        return site
+
+    def door(self, purpose: str = "reading", account: str = "local", seconds: float = 20.0, call: Call | None = None) -> Any:
+        """A door, for a call of its own unless one is given."""
+        return self.egress.door(call or Call(account, seconds=seconds), purpose)
+
+    def socket(self, info: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
+        """A socket for an address that was vetted: public ones lead to loopback, the others are what they are."""
+        family, kind, proto, _, address = info
+        self.dialled.append((address[0], address[1]))
+        if (address[0], address[1]) not in self.leads:
+            if address[0].startswith("127.") or address[0] == "::1":
+                return socket.socket(family, kind, proto)
+            raise OSError(101, "no such public address in this test")
+        return LeadingSocket(socket.AF_INET, kind, proto, to=self.leads[address[0], address[1]])
+
+
+class LeadingSocket(socket.socket):
+    """Connects to a loopback port whatever it is told, and says that it did as it was told."""
+
+    def __init__(self, *args: Any, to: int) -> None:
+        super().__init__(*args)
+        self.to = to
+        self.told: Any = None
+
+    def connect(self, address: Any) -> None:
+        self.told = address
+        super().connect(("127.0.0.1", self.to))
+
+    def getpeername(self) -> Any:
+        return self.told
+
+
+@pytest.fixture
+def net() -> type[Net]:
+    return Net
+
+
+@pytest.fixture
+def respond() -> Callable[..., bytes]:
+    return reply
