@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from webseam.testing.vendor import LoopbackVendor
 
 from webseam.cli import FAILED, OK, WRONG, main
 from webseam.demo.site import Handbook
+from webseam.testing.vendor import LoopbackVendor
 
 Run = Callable[..., tuple[int, str, str]]
 

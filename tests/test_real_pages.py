@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from webseam.transports.memory import MemoryClient
 
 from webseam.actions import allowances
 from webseam.app import App
 from webseam.call import LOCAL, Caller
 from webseam.cli import main
 from webseam.config import Config
+from webseam.transports.memory import MemoryClient
 
 PAGES = 20
 
@@ -33,6 +33,10 @@ class Site(NamedTuple):
     requests: list[str]
 
 
+def words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\w+", text.lower()))
+
+
 @pytest.fixture(scope="module")
 def site(shared: Path) -> Iterator[Site]:
     pages: dict[str, bytes] = {}
@@ -41,14 +45,16 @@ def site(shared: Path) -> Iterator[Site]:
         for member in archive:
             name = Path(member.name)
             wanted = f"/{name.stem}"
-            if name.suffix == ".html" and len(pages) < PAGES:
+            if name.suffix == ".html" and len(pages) < 2 * PAGES:
                 file = archive.extractfile(member)
                 assert file is not None
                 pages[wanted] = file.read()
             elif name.suffix == ".json" and wanted in pages:
                 file = archive.extractfile(member)
                 assert file is not None
-                gold[wanted] = json.load(file)["ground_truth"]["main_content"]
+                text = json.load(file)["ground_truth"]["main_content"]
+                if len(words(text)) > 50:  # a few pages of the set have no main content at all
+                    gold[wanted] = text
             if len(gold) == PAGES:
                 break
     requests: list[str] = []
@@ -74,10 +80,6 @@ def site(shared: Path) -> Iterator[Site]:
     server.server_close()
 
 
-def words(text: str) -> Counter[str]:
-    return Counter(re.findall(r"\w+", text.lower()))
-
-
 def test_twenty_real_pages_come_out_with_the_words_of_their_gold_text(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,8 +94,8 @@ def test_twenty_real_pages_come_out_with_the_words_of_their_gold_text(
         found[path] = sum((wanted & said).values()) / max(1, wanted.total())
     assert len(found) == PAGES
     # Recall of the gold words, page by page; precision is the business of the extractor's own benchmark.
-    assert min(found.values()) > 0.5, found
-    assert sum(found.values()) / PAGES > 0.85, found
+    assert min(found.values()) > 0.4, found
+    assert sum(found.values()) / PAGES > 0.9, found
 
 
 def test_three_windows_of_one_page_are_one_request(site: Site, tmp_path: Path) -> None:

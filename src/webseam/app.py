@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from webseam import __version__
 from webseam.config import Config
+from webseam.errors import WebseamError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -141,12 +142,24 @@ class _LateTools:
         self._app = app
 
     def list(self, cursor: str | None, call: Request) -> Any:
-        """`tools/list`."""
-        return self._app.tools.list(cursor, call)
+        """`tools/list`. Settings that cannot be read do not hide the tools: whoever calls one reads why."""
+        try:
+            return self._app.tools.list(cursor, call)
+        except WebseamError as error:
+            from webseam.seam.facts import Facts
+            from webseam.tools import web_fetch, web_search
+
+            print(f"webseam: {error.message}", file=sys.stderr)
+            unknown = Facts("unknown", "the chosen engine", search=True, reading=True)
+            return [web_search.tool(unknown), web_fetch.tool(unknown)]
 
     async def call(self, name: str, arguments: dict[str, Any], call: Request) -> Any:
         """`tools/call`."""
-        return await self._app.tools.call(name, arguments, call)
+        try:
+            tools = self._app.tools
+        except WebseamError as error:
+            return {"content": [{"type": "text", "text": error.message}], "isError": True}
+        return await tools.call(name, arguments, call)
 
 
 def report_fault(error: BaseException) -> None:

@@ -30,6 +30,11 @@ class Request:
     headers: dict[str, str]
     body: bytes
     head: str
+    reader: asyncio.StreamReader
+
+    async def hang_up(self) -> None:
+        """Wait until the other side has closed the connection."""
+        await self.reader.read()
 
 
 Handler = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
@@ -81,7 +86,7 @@ async def read_request(reader: asyncio.StreamReader) -> Request | None:
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     method, target, _ = first.split(" ", 2)
-    return Request(method, target, headers, body, head)
+    return Request(method, target, headers, body, head, reader)
 
 
 class FakeResolver:
@@ -151,9 +156,7 @@ class Net:
         self.allowed.append(Allowance("local", "127.0.0.1", site.port, purpose))
         return site, f"http://127.0.0.1:{site.port}"
 
-    async def public_site(
-        self, name: str, answer: bytes | Handler, port: int = 80, ip: str = PUBLIC, **options: Any
-    ) -> Site:
+    async def public_site(self, name: str, answer: bytes | Handler, port: int = 80, ip: str = PUBLIC, **options: Any) -> Site:
         """A server that `name` leads to by a public address."""
         site = await self.site(answer, **options)
         self.resolver.names[name] = [[ip]]

@@ -64,14 +64,17 @@ def test_forms_that_embed_a_public_address_are_refused_as_forms(ip: str) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["", "localhost", "127.1", "0177.0.0.1", "0x7f.0.0.1", "2130706433", "fe80::1%eth0", "2606:4700::1%1", "1.1.1.1 ", "[::1]"]
+    "text",
+    ["", "localhost", "127.1", "0177.0.0.1", "0x7f.0.0.1", "2130706433", "fe80::1%eth0", "2606:4700::1%1", "1.1.1.1 ", "[::1]"],
 )
 def test_text_that_is_no_plain_address_is_refused_for_good(text: str) -> None:
     assert verdict(text)
     assert not allowable(text)
 
 
-@pytest.mark.parametrize("ip", ["127.0.0.1", "127.9.9.9", "::1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "100.64.0.1", "198.18.0.1", "fd12::1"])
+@pytest.mark.parametrize(
+    "ip", ["127.0.0.1", "127.9.9.9", "::1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "100.64.0.1", "198.18.0.1", "fd12::1"]
+)
 def test_an_owner_may_open_this_machine_and_private_networks(ip: str) -> None:
     assert verdict(ip)
     assert allowable(ip)

@@ -60,7 +60,8 @@ def test_spellings_of_one_address_are_one_exception_but_a_name_is_not_its_addres
 
 
 @pytest.mark.parametrize(
-    "host", ["169.254.169.254", "169.254.170.2", "100.100.100.200", "168.63.129.16", "[fd00:ec2::254]", "0.0.0.0", "[::]"]
+    "host",
+    ["169.254.169.254", "169.254.170.2", "100.100.100.200", "168.63.129.16", "[fd00:ec2::254]", "0.0.0.0", "[::]"]
     + ["224.0.0.1", "[fe80::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "metadata.google.internal"],
 )
 def test_metadata_and_special_addresses_stay_refused_even_when_allowed(net: Any, host: str) -> None:
@@ -129,11 +130,15 @@ def test_no_redirect_from_elsewhere_uses_an_exception(net: Any, respond: Any, pu
             await web.public_site("evil.test", respond(status=status, location=f"{origin}/"))
             web.resolver.names["inside.test"] = [["127.0.0.1"]]
             web.allowed.append(Allowance("local", "inside.test", inside.port, purpose))
-            await web.public_site("evil2.test", respond(status=status, location=f"http://inside.test:{inside.port}/"), ip="93.184.216.35")
+            await web.public_site(
+                "evil2.test", respond(status=status, location=f"http://inside.test:{inside.port}/"), ip="93.184.216.35"
+            )
             await web.public_site("evil3.test", respond(status=status, location="http://printer/"), ip="93.184.216.36")
             for start in ("http://evil.test/", "http://evil2.test/", "http://evil3.test/", f"{other_origin}/"):
                 error = await refused(web.door(purpose), start, follow=True)
-                assert "exceptions never apply to a redirect from elsewhere" in str(error) or "redirect from elsewhere may only" in str(error)
+                assert "exceptions never apply to a redirect from elsewhere" in str(
+                    error
+                ) or "redirect from elsewhere may only" in str(error)
             assert inside.connections == 0
             assert (await web.door(purpose).send(HttpRequest(f"{origin}/"))).body == b"inside"
 

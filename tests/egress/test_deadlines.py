@@ -111,7 +111,7 @@ def test_waiting_for_a_free_connection_ends_with_the_calls_deadline(net: Any) ->
         async with net() as web:
 
             async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
-                await asyncio.Event().wait()
+                await request.hang_up()
 
             _, origin = await web.allowed_site(answer)
             doors = [web.door(seconds=SHORT) for _ in range(20)]
@@ -143,7 +143,7 @@ def test_a_cancelled_call_closes_its_connections(net: Any, from_another_thread: 
         async with net() as web:
 
             async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
-                await asyncio.Event().wait()
+                await request.hang_up()
 
             site, origin = await web.allowed_site(answer)
             call = Call()
@@ -171,7 +171,7 @@ def test_a_cancelled_task_closes_its_connection(net: Any) -> None:
 
             async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nx")
-                await asyncio.Event().wait()
+                await request.hang_up()
 
             site, origin = await web.allowed_site(answer)
             call = Call()
@@ -181,7 +181,7 @@ def test_a_cancelled_task_closes_its_connection(net: Any) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await task
             assert [step.outcome for step in call.steps] == ["CancelledError"]
-            site.tasks.clear()
+            await site.closed.wait()
 
     asyncio.run(main())
 

@@ -143,7 +143,15 @@ def test_a_zstd_window_over_eight_megabytes_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("header", "names"),
-    [("", []), ("identity", []), ("none", []), ("UTF-8", []), ("GZip", ["gzip"]), (" br ,", ["br"]), ("deflate, gzip", ["deflate", "gzip"])],
+    [
+        ("", []),
+        ("identity", []),
+        ("none", []),
+        ("UTF-8", []),
+        ("GZip", ["gzip"]),
+        (" br ,", ["br"]),
+        ("deflate, gzip", ["deflate", "gzip"]),
+    ],
 )
 def test_the_header_is_read_leniently(header: str, names: list[str]) -> None:
     assert codings(header) == names

@@ -14,14 +14,51 @@ from webseam.egress.addresses import Allowance
 from webseam.errors import DoorError
 from webseam.seam.contract import HttpRequest
 
-V4_LOOPBACK = ["127.0.0.1", "127.1", "2130706433", "0177.0.0.1", "017700000001", "0x7f.0.0.1", "0x7f000001", "0x7f.1", "127.9.9.9"]
+V4_LOOPBACK = [
+    "127.0.0.1",
+    "127.1",
+    "2130706433",
+    "0177.0.0.1",
+    "017700000001",
+    "0x7f.0.0.1",
+    "0x7f000001",
+    "0x7f.1",
+    "127.9.9.9",
+]
 V4_LOOPBACK += ["127。0。0。1", "①②⑦.⓪.⓪.①", "0", "0.0.0.0", "localhost", "LOCALHOST.", "x.localhost", "ⓛocalhost"]
-V6_LOOPBACK = ["[::1]", "[0:0:0:0:0:0:0:1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[::ffff:0:127.0.0.1]"]
+V6_LOOPBACK = [
+    "[::1]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::127.0.0.1]",
+    "[::ffff:0:127.0.0.1]",
+]
 V6_LOOPBACK += ["[64:ff9b::7f00:1]", "[64:ff9b:1::7f00:1]", "[2002:7f00:1::]", "[2001:0:0:0:0:0:80ff:fffe]"]
 ELSEWHERE = ["169.254.169.254", "[::ffff:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]", "[64:ff9b:1::a00:1]", "metadata.google.internal"]
 ELSEWHERE += ["100.100.100.200", "192.0.0.192", "168.63.129.16", "[fd00:ec2::254]", "3232235777", "10.0.0.1", "172.16.0.1"]
-ELSEWHERE += ["192.168.0.1", "100.64.0.1", "198.18.0.1", "192.0.2.1", "192.88.99.1", "224.0.0.1", "255.255.255.255", "[ff02::1]"]
-ELSEWHERE += ["[fec0::1]", "[fc00::1]", "[3fff::1]", "[5f00::1]", "[fe80::1]", "printer", "db.internal", "nas.local", "router.home.arpa"]
+ELSEWHERE += [
+    "192.168.0.1",
+    "100.64.0.1",
+    "198.18.0.1",
+    "192.0.2.1",
+    "192.88.99.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "[ff02::1]",
+]
+ELSEWHERE += [
+    "[fec0::1]",
+    "[fc00::1]",
+    "[3fff::1]",
+    "[5f00::1]",
+    "[fe80::1]",
+    "printer",
+    "db.internal",
+    "nas.local",
+    "router.home.arpa",
+]
 
 
 async def refusal(door: Any, url: str, **options: Any) -> DoorError:

@@ -11,10 +11,30 @@ from webseam.config import LIMITS
 from webseam.errors import DoorError
 from webseam.seam.contract import HttpRequest
 
-FORBIDDEN = ["http://127.0.0.1/", "http://127.1/", "http://2130706433/", "http://0x7f.1/", "http://0/", "http://[::1]/", "http://[::]/"]
+FORBIDDEN = [
+    "http://127.0.0.1/",
+    "http://127.1/",
+    "http://2130706433/",
+    "http://0x7f.1/",
+    "http://0/",
+    "http://[::1]/",
+    "http://[::]/",
+]
 FORBIDDEN += ["http://[::ffff:7f00:1]/", "http://[::127.0.0.1]/", "http://[::ffff:0:127.0.0.1]/", "http://[64:ff9b::7f00:1]/"]
-FORBIDDEN += ["http://[2002:7f00:1::]/", "http://[fe80::1]/", "http://[fec0::1]/", "http://[fd00:ec2::254]/", "http://localhost/"]
-FORBIDDEN += ["http://169.254.169.254/latest/", "http://metadata.google.internal/", "http://10.0.0.1/", "http://224.0.0.1/", "//127.0.0.1/"]
+FORBIDDEN += [
+    "http://[2002:7f00:1::]/",
+    "http://[fe80::1]/",
+    "http://[fec0::1]/",
+    "http://[fd00:ec2::254]/",
+    "http://localhost/",
+]
+FORBIDDEN += [
+    "http://169.254.169.254/latest/",
+    "http://metadata.google.internal/",
+    "http://10.0.0.1/",
+    "http://224.0.0.1/",
+    "//127.0.0.1/",
+]
 FORBIDDEN += ["http://①②⑦.⓪.⓪.①/", "http://printer/", "http://private.test/", "http://mixed.test/", "https://192.168.1.1/"]
 
 SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "a=s3cret", "X-API-Key": "s3cret", "X-Subscription-Token": "s3cret"}
@@ -70,7 +90,9 @@ def test_a_redirect_to_something_else_that_is_no_page_is_refused(net: Any, respo
     asyncio.run(main())
 
 
-@pytest.mark.parametrize(("location", "target"), [("/x", "/x"), ("x?y#z", "/d/x?y"), ("//a.test/x", "/x"), ("?q", "/d/?q"), ("../x", "/x")])
+@pytest.mark.parametrize(
+    ("location", "target"), [("/x", "/x"), ("x?y#z", "/d/x?y"), ("//a.test/x", "/x"), ("?q", "/d/?q"), ("../x", "/x")]
+)
 def test_relative_redirects_are_followed(net: Any, respond: Any, location: str, target: str) -> None:
     async def main() -> None:
         async with net() as web:
@@ -119,7 +141,9 @@ def test_refresh_headers_and_meta_refresh_are_not_followed(net: Any, respond: An
     async def main() -> None:
         async with net() as web:
             page = b'<meta http-equiv="refresh" content="0; url=http://b.test/">'
-            site = await web.public_site("a.test", respond(page, refresh="0; url=http://b.test/", link="<http://b.test/>; rel=canonical"))
+            site = await web.public_site(
+                "a.test", respond(page, refresh="0; url=http://b.test/", link="<http://b.test/>; rel=canonical")
+            )
             assert (await web.door().send(HttpRequest("http://a.test/"), follow=True)).body == page
             assert web.resolver.asked == ["a.test"]
             assert len(site.requests) == 1
@@ -170,7 +194,9 @@ def test_another_port_is_another_origin(net: Any, respond: Any, ports: tuple[int
         async with net() as web:
 
             async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
-                writer.write(respond(b"x") if request.target == "/b" else respond(status=302, location=f"http://a.test:{ports[1]}/b"))
+                writer.write(
+                    respond(b"x") if request.target == "/b" else respond(status=302, location=f"http://a.test:{ports[1]}/b")
+                )
 
             one = await web.public_site("a.test", answer)
             web.leads["93.184.216.34", 8080] = one.port
@@ -279,7 +305,9 @@ def test_no_cookie_outlives_a_request(net: Any, respond: Any) -> None:
 
             async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
                 cookie = {"set_cookie": "id=1; Domain=test; Path=/"}
-                writer.write(respond(b"x", **cookie) if request.target == "/b" else respond(status=302, location="/b", **cookie))
+                writer.write(
+                    respond(b"x", **cookie) if request.target == "/b" else respond(status=302, location="/b", **cookie)
+                )
 
             site = await web.public_site("a.test", answer)
             for account in ("local", "other"):

@@ -34,7 +34,7 @@ def test_a_document_is_found_by_another_form_of_its_words_and_read_back_whole(co
         writer.put(make("https://example.com/a", body, title="Gliders"))
     [hit] = corpus.search("possum glides", 5)
     assert (hit.url, hit.title, hit.source) == ("https://example.com/a", "Gliders", "docs")
-    assert hit.snippet == "Gliders The possums were gliding, see more."
+    assert hit.snippet == "Gliders: The possums were gliding, see more."
     document = corpus.document("https://example.com/a")
     assert document is not None
     assert (document.body, document.content_type, document.fingerprint) == (body, "text/markdown", body[:50])
@@ -162,7 +162,7 @@ def test_any_text_is_a_query(filled: Corpus, query: str, domains: list[str]) -> 
         assert hit.url
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(alphabet=st.characters(), max_size=200), st.text(alphabet=st.characters(), max_size=40))
 def test_any_text_is_a_document(corpus: Corpus, make: Make, body: str, title: str) -> None:
     with corpus.writer("test") as writer:

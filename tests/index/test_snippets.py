@@ -34,6 +34,7 @@ def test_a_rare_word_outweighs_a_common_one() -> None:
 
 def test_a_text_without_the_words_shows_its_beginning() -> None:
     assert shown("Line one.\n\nLine   two.", "absent") == "Line one. Line two."
+    assert shown("Heading\n \nLine one,\nLine two.", "absent") == "Heading: Line one, Line two."
     assert shown("", "absent") == ""
 
 
@@ -66,6 +67,10 @@ def test_a_word_within_a_word_is_not_the_word() -> None:
 
 def test_letters_that_grow_in_lower_case_do_not_shift_the_place() -> None:
     assert "needle" in shown("İ" * 500 + ". " + FILLER + " needle " + FILLER, "needle", 100)
+
+
+def test_at_the_end_of_a_text_more_of_what_comes_before_is_shown() -> None:
+    assert len(shown("word " * 500 + "the needle.", "needle", 300)) > 200
 
 
 def test_the_last_word_of_a_wide_cluster_is_not_cut_away() -> None:

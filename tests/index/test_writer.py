@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import textwrap
@@ -188,13 +187,13 @@ def kill_while_indexing(directory: Path, times: int, seed: int) -> None:
             [sys.executable, "-c", INDEXER, str(directory), str(len(acknowledged))], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
-        for _ in range(chance.randrange(1, 6)):
+        for _ in range(chance.randrange(1, 4)):
             acknowledged.update(process.stdout.readline().split())
         # A random part of the next batch: putting, committing, merging.
         try:
             process.wait(chance.uniform(0, 0.03))
         except subprocess.TimeoutExpired:
-            process.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+            process.kill()
         rest = process.communicate()[0]
         acknowledged.update(url for line in rest.splitlines(keepends=True) if line.endswith("\n") for url in line.split())
         corpus = Corpus(directory)

@@ -105,13 +105,13 @@ def hold(data: bytes, headers: dict[str, str] | None, revision: str | None) -> A
     return reply
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.binary(max_size=200), headers=HEADERS, revision=SESSIONS)
 def test_any_bytes_get_valid_json_or_nothing(data: bytes, headers: dict[str, str] | None, revision: str | None) -> None:
     hold(data, headers, revision)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(message=MESSAGES | st.lists(MESSAGES, max_size=4) | VALUES, headers=HEADERS, revision=SESSIONS)
 def test_any_json_gets_valid_json_or_nothing(message: Any, headers: dict[str, str] | None, revision: str | None) -> None:
     reply = hold(json.dumps(message).encode(), headers, revision)
@@ -119,7 +119,7 @@ def test_any_json_gets_valid_json_or_nothing(message: Any, headers: dict[str, st
         assert reply is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     message_id=st.integers() | st.text(max_size=20),
     method=st.sampled_from(sorted(VERBS)) | st.text(max_size=10),
@@ -133,7 +133,7 @@ def test_a_well_formed_request_is_answered_with_its_own_id(
     assert hold(json.dumps(message).encode(), None, revision)["id"] == message_id
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(cut=st.integers(min_value=0, max_value=400), flip=st.integers(min_value=0, max_value=400), by=st.integers(1, 255))
 def test_a_message_that_was_damaged_on_the_way_is_survived(cut: int, flip: int, by: int) -> None:
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}

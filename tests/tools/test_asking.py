@@ -108,9 +108,10 @@ def test_the_deadline_holds_against_one_that_ignores_its_cancellation() -> None:
 
 def test_a_cancelled_call_stops_the_provider() -> None:
     async def main() -> None:
-        stopped = asyncio.Event()
+        started, stopped = asyncio.Event(), asyncio.Event()
 
         async def waits() -> None:
+            started.set()
             try:
                 await asyncio.Event().wait()
             finally:
@@ -118,7 +119,7 @@ def test_a_cancelled_call_stops_the_provider() -> None:
 
         call = Call()
         asking = asyncio.ensure_future(ask(waits, call=call))
-        await asyncio.sleep(0)
+        await started.wait()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
@@ -172,7 +173,8 @@ def test_a_foreign_engine_that_hangs_does_not_stop_our_own() -> None:
 
 
 def test_a_job_that_nobody_waits_for_is_not_begun() -> None:
-    release, begun = threading.Event(), []
+    release = threading.Event()
+    begun: list[int] = []
 
     async def main() -> None:
         asking = Asking()

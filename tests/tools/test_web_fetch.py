@@ -53,7 +53,7 @@ def test_what_a_mapping_leaves_out_has_a_default(ask: Callable[..., Any]) -> Non
     head = ask(over({"content": "text"})[0], "web_fetch", url=URL).head
     assert (head["url"], head["final_url"], head["title"]) == (URL, URL, "")
     assert (head["content_type"], head["truncated"]) == ("text/markdown", False)
-    assert head["retrieved_at"] == "2026-11-29T23:33:20Z"
+    assert head["retrieved_at"] == "2026-11-30T00:53:20Z"
     head = ask(
         over({"content": "text", "url": "https://b.example/", "title": "T", "truncated": True})[0], "web_fetch", url=URL
     ).head

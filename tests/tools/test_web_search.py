@@ -15,7 +15,7 @@ from webseam.errors import DoorError, ProtocolError, ProviderError, WorkerError
 from webseam.protocol.request import Request
 from webseam.seam.contract import SearchResults
 from webseam.seam.facts import Facts
-from webseam.testing.fakes import FakeChooser, FakeSearch
+from webseam.testing.fakes import SEARCH_FACTS, FakeChooser, FakeSearch
 from webseam.tools.provider import WebTools
 
 HIT = {"title": "A page", "url": "https://example.com/", "snippet": "Words."}
@@ -23,7 +23,7 @@ HIT = {"title": "A page", "url": "https://example.com/", "snippet": "Words."}
 
 def over(answer: Any, facts: Facts | None = None, **more: Any) -> tuple[WebTools, FakeSearch]:
     provider = FakeSearch(answer)
-    chooser = FakeChooser(provider, **({"search_facts": facts} if facts else {}), **more)
+    chooser = FakeChooser(provider, search_facts=facts or SEARCH_FACTS, **more)
     return WebTools(chooser), provider
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 
-_SUSPECT = re.compile(
+_SUSPECTS = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]+"
 )
+_LONGEST_MEANT = 3
 _FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f")
 _UNCOUNTED = frozenset("\u00ad\u061c\u200e\u200f\ufeff\r")
 _JOINERS = frozenset("\u200c\u200d")
@@ -26,28 +27,22 @@ def drop_invisible(text: str) -> tuple[str, int]:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\x0c" in text:
         text = text.replace("\x0c", " ")
-    if _SUSPECT.search(text) is None:
+    if _SUSPECTS.search(text) is None:
         return text, 0
     kept: list[str] = []
     dropped = 0
     position = 0
-    for match in _SUSPECT.finditer(text):
-        start = match.start()
-        if start < position:
-            continue  # inside a flag
-        character = match.group()
-        before = text[start - 1] if start else ""
-        after = text[start + 1] if start + 1 < len(text) else ""
-        if before == "\U0001f3f4" and (flag := _FLAG.match(text, start - 1)):
-            kept.append(text[position : flag.end()])
-            position = flag.end()
-            continue
-        if _means_something(character, before, after):
-            continue
+    for match in _SUSPECTS.finditer(text):
+        start, end = match.span()
+        if text[start - 1 : start] == "\U0001f3f4" and (flag := _FLAG.match(text, start - 1)):
+            start = flag.end()
+        elif end - start <= _LONGEST_MEANT:
+            while start < end and _means_something(text[start], text[start - 1 : start], text[start + 1 : start + 2]):
+                start += 1
+        run = text[start:end]
         kept.append(text[position:start])
-        position = start + 1
-        if character not in _UNCOUNTED:
-            dropped += 1
+        position = end
+        dropped += len(run) - sum(map(run.count, _UNCOUNTED))
     kept.append(text[position:])
     return "".join(kept), dropped
 

@@ -13,7 +13,7 @@ from webseam.documents.sniff import Form
 if TYPE_CHECKING:
     from webseam.documents.sniff import Judged
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_COMMENT_OR_FENCE = re.compile(r"<!--|^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _HEADING = re.compile(r" {0,3}#{1,2} +(.{1,1000}?)[ #]*$")
 _FRONT_MATTER_TITLE = re.compile(r"title\s{0,9}[:=]\s{0,9}(.{1,1000})$", re.IGNORECASE)
 _LINK = re.compile(
@@ -41,27 +41,22 @@ def drop_comments(markdown: str) -> tuple[str, int]:
         return markdown, 0
     kept: list[str] = []
     dropped = 0
-    fence = ""
-    in_comment = False
-    for line in markdown.splitlines(keepends=True):
-        if not in_comment and (mark := _FENCE.match(line)):
-            if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence) and not line[mark.end() :].strip():
-                fence = ""
-        if fence:
-            kept.append(line)
+    kept_from = position = 0
+    while match := _COMMENT_OR_FENCE.search(markdown, position):
+        if match[1]:  # a fence: what it holds is shown as it is
+            length = min(len(match[1]), 100)
+            closing = re.compile(rf"^ {{0,3}}{match[1][0]}{{{length},}}[ \t]*$", re.MULTILINE).search(markdown, match.end())
+            if closing is None:
+                break
+            position = closing.end()
             continue
-        rest = line
-        while rest:
-            if in_comment:
-                before, end, rest = rest.partition("-->")
-                dropped += len(before)
-                in_comment = not end
-            else:
-                before, start, rest = rest.partition("<!--")
-                kept.append(before)
-                in_comment = bool(start)
+        end = markdown.find("-->", match.end())
+        kept.append(markdown[kept_from : match.start()])
+        if end < 0:
+            return "".join(kept), dropped + len(markdown) - match.end()
+        dropped += end - match.end()
+        kept_from = position = end + 3
+    kept.append(markdown[kept_from:])
     return "".join(kept), dropped
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import aiohttp
 import yarl
+from aiohttp import HttpVersion10, HttpVersion11
 from aiohttp.http_exceptions import HttpProcessingError
 
 from webseam import __version__
@@ -259,6 +260,8 @@ async def _reply(response: aiohttp.ClientResponse, hop: Hop, leg: Leg, step: Ste
     """The whole reply, decoded. Raises `DoorError` (`too_large`, `bad_reply`) and what aiohttp raises."""
     assert hop.handler is not None
     hop.handler.expect_body()
+    if response.version not in (HttpVersion10, HttpVersion11):
+        raise refusals.bad_reply(leg.url, "it is not valid HTTP/1.1")
     if response.status == 101:
         raise refusals.bad_reply(leg.url, "it switches to a protocol that was not asked for")
     if sum(len(name) + len(value) for name, value in response.raw_headers) > LIMITS.header_bytes:

@@ -130,7 +130,7 @@ class _Deflate:
 
 
 class _Brotli:
-    """brotli: one stream, what follows it is ignored."""
+    """brotli: one stream. What follows it in the same piece, the library calls an error."""
 
     def __init__(self) -> None:
         self._decompressor = brotli.Decompressor()

@@ -55,7 +55,7 @@ def timed_out(url: Url, seconds: float, *, cancelled: bool) -> DoorError:
     if cancelled:
         return DoorError(f"The call was cancelled while {url.authority} was fetched.", kind="timeout", url=url.origin)
     return DoorError(
-        f"{url.authority} did not answer completely within {seconds:.0f} s: try again later, or another page.",
+        f"{url.authority} did not answer completely within {seconds:.3g} s: try again later, or another page.",
         kind="timeout",
         url=url.origin,
     )
@@ -112,7 +112,9 @@ def _tls(error: Exception, url: Url) -> DoorError:
 
 def _malformed(error: aiohttp.ClientResponseError, url: Url) -> DoorError:
     cause = error.__cause__
-    if isinstance(cause, LineTooLong) or "too many headers" in error.message.lower():
+    while cause is not None and not isinstance(cause, LineTooLong):
+        cause = cause.__cause__
+    if cause is not None or "too many headers" in error.message.lower():
         return refusals.too_large(url, "The headers of", LIMITS.header_bytes)
     return refusals.bad_reply(url, "it is not valid HTTP")
 

@@ -34,10 +34,10 @@ def complaint(body: Any, *, success: bool) -> Complaint | None:
     if not isinstance(body, dict):
         return None
     found = body.get("error") or body.get("errors")
-    if isinstance(found, list):
+    if found and isinstance(found, list):
         found = found[0]
     if not found and not success:
-        found = {key: body[key] for key in (*_WORDS, *_CODES, *_IDS) if key in body}
+        found = {key: body[key] for key in (*_WORDS, *_CODES, *_IDS) if body.get(key)}
     return _complaint(found) if found else None
 
 

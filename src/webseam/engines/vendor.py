@@ -201,11 +201,15 @@ def _unusable(facts: Facts, key: str, why: str) -> ProviderError:
 
 
 def _redacted(error: ProviderError, secrets: Sequence[str]) -> ProviderError:
-    words = str(error)
-    for secret in secrets:
-        if secret:
-            words = words.replace(secret, "[secret]")
-    if words == str(error):
+    """`error`, or one like it without the secrets that the vendor put into what it says."""
+
+    def without(text: str) -> str:
+        for secret in filter(None, secrets):
+            text = text.replace(secret, "[secret]")
+        return text
+
+    words, number = without(str(error)), without(error.request_id or "")
+    if (words, number) == (str(error), error.request_id or ""):
         return error
     return ProviderError(
         words,
@@ -213,5 +217,5 @@ def _redacted(error: ProviderError, secrets: Sequence[str]) -> ProviderError:
         engine=error.engine,
         retry_after=error.retry_after,
         status=error.status,
-        request_id=error.request_id,
+        request_id=number or None,
     )

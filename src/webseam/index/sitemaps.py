@@ -9,8 +9,8 @@ import asyncio
 import re
 import zlib
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from lxml import etree
@@ -29,8 +29,10 @@ SITEMAP_FILES: Final = 100
 SITEMAP_BYTES: Final = 50 * 1024 * 1024
 """Of one sitemap, unpacked: the protocol's own limit."""
 
+SITEMAP_ELEMENTS: Final = 1_000_000
+
+_BLOCK: Final = 64 * 1024
 _GZIP: Final = b"\x1f\x8b"
-_DTD: Final = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _XML: Final = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<")
 
 
@@ -101,42 +103,69 @@ def entries(data: bytes) -> Iterator[tuple[bool, str]]:
     if not _XML.match(data[:1000]) and b"\0" not in data[:100]:
         yield from ((False, line) for line in _lines(data))
         return
-    if _DTD.search(data):
-        raise SitemapError("it holds a document type declaration, which a sitemap never needs")
     try:
         yield from _elements(data)
     except etree.XMLSyntaxError as error:
         raise SitemapError(f"it is not well-formed XML ({error.msg})") from error
 
 
-def _elements(data: bytes) -> Iterator[tuple[bool, str]]:
-    events = etree.iterparse(
-        BytesIO(data),
-        events=("end",),
+class _Reading:
+    """A target for lxml's parser: takes the addresses out of the stream of elements, and builds nothing."""
+
+    def __init__(self) -> None:
+        self.addresses: list[tuple[bool, str]] = []
+        self.elements = 0
+        self._above: list[str] = []
+        self._text: list[str] | None = None
+
+    def doctype(self, *_: object) -> None:
+        """In whichever encoding it hides: parsers with a target expand the entities that it declares."""
+        raise SitemapError("it holds a document type declaration, which a sitemap never needs")
+
+    def start(self, tag: str, _attributes: object) -> None:
+        self.elements += 1
+        self._text = None
+        if tag.endswith("loc") and self._above:  # in the namespace of what holds it: not <image:loc>
+            space = tag[:-3]
+            if self._above[-1] in (space + "url", space + "sitemap"):
+                self._text = []
+        self._above.append(tag)
+
+    def data(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
+
+    def end(self, _tag: str) -> None:
+        self._above.pop()
+        if self._text is not None:
+            address = "".join(self._text).strip()
+            if address:
+                self.addresses.append((self._above[-1].endswith("sitemap"), address))
+            self._text = None
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+
+def _elements(data: bytes) -> list[tuple[bool, str]]:
+    reading = _Reading()
+    parser = etree.XMLParser(
+        target=reading,  # type: ignore[arg-type] # the stubs want bytes and comments too
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
         huge_tree=False,
         recover=True,  # an unescaped & in an address is the most common fault
-        remove_comments=True,
-        remove_pis=True,
     )
-    count = 0
-    for _, element in events:
-        name = etree.QName(element)
-        if name.localname == "loc":
-            parent = element.getparent()
-            if parent is not None and etree.QName(parent).namespace == name.namespace:  # not <image:loc>
-                kind = etree.QName(parent).localname
-                if kind in ("url", "sitemap") and (address := (element.text or "").strip()):
-                    yield kind == "sitemap", address
-                    count += 1
-                    if count >= LIMITS.sitemap_urls:
-                        return
-        elif name.localname in ("url", "sitemap"):
-            element.clear()
-            while element.getprevious() is not None:
-                del element.getparent()[0]
+    for at in range(0, len(data), _BLOCK):
+        parser.feed(data[at : at + _BLOCK])
+        if len(reading.addresses) >= LIMITS.sitemap_urls:
+            return reading.addresses[: LIMITS.sitemap_urls]
+        if reading.elements > SITEMAP_ELEMENTS:
+            raise SitemapError("it holds too much that is no address")
+    with suppress(etree.XMLSyntaxError):  # cut short: what came before counts
+        parser.close()
+    return reading.addresses
 
 
 def _lines(data: bytes) -> Iterator[str]:

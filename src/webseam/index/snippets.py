@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from webseam.index.terms import english_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from webseam.index.terms import Terms
 
@@ -28,6 +29,7 @@ _SLACK: Final = 45  # what cutting at a word may take from the end of a long sni
 
 _IRREGULAR: Final = {"die": ("dying",), "lie": ("lying",), "tie": ("tying",)}  # Snowball English, exceptional forms
 _SENTENCE: Final = re.compile(r"(?:[.!?:][\"')\]]?\s+|\n\s*|[。！？]\s*)(?=\S)")
+_PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n")
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -46,26 +48,19 @@ def _places(text: str, terms: Terms) -> list[tuple[int, int, str]]:
         lowered = "".join(small if len(small := character.lower()) == 1 else character for character in text)
     places: list[tuple[int, int, str]] = []
     for stem in terms.words:
-        places += _words(lowered, stem, _judge(stem))
+        places += _words(lowered, stem)
     for characters in (*terms.characters, *terms.prefixes):
         places += _find(lowered, characters.lower(), characters)
     places.sort()
     return places
 
 
-def _judge(stem: str) -> Callable[[str], bool]:
-    known: dict[str, bool] = {}
-
-    def stands_for(word: str) -> bool:
-        verdict = known.get(word)
-        if verdict is None:
-            verdict = known[word] = stem in english_terms(word)
-        return verdict
-
-    return stands_for
+@lru_cache(maxsize=20_000)
+def _stems(word: str) -> tuple[str, ...]:
+    return tuple(english_terms(word))
 
 
-def _words(lowered: str, stem: str, stands_for: Callable[[str], bool]) -> Iterator[tuple[int, int, str]]:
+def _words(lowered: str, stem: str) -> Iterator[tuple[int, int, str]]:
     beginnings = (stem[:-1] if len(stem) > 2 else stem, *_IRREGULAR.get(stem, ()))
     for beginning in beginnings:
         found = tried = at = 0
@@ -77,7 +72,7 @@ def _words(lowered: str, stem: str, stands_for: Callable[[str], bool]) -> Iterat
                 continue
             while end < len(lowered) and lowered[end].isalnum() and end - at <= 60:
                 end += 1
-            if stands_for(lowered[at:end]):
+            if stem in _stems(lowered[at:end]):
                 found += 1
                 yield at, end, stem
             at = end
@@ -119,14 +114,25 @@ def _beginning(text: str, start: int, end: int, chars: int) -> int:
     sentences = [match.end() for match in _SENTENCE.finditer(text, earliest, start) if match.end() <= start]
     if earliest == 0:
         sentences.insert(0, 0)
-    near = bisect_left(sentences, start - min(room, 2 * LEAD))
+    at_the_end = chars - (len(text) - start)  # there the text before is all that can be shown
+    near = bisect_left(sentences, start - min(room, max(2 * LEAD, at_the_end)))
     if near < len(sentences):
         return sentences[near]
-    begin = max(earliest, start - LEAD)
+    begin = max(earliest, start - max(LEAD, at_the_end))
     if begin == 0 or text[begin - 1].isspace():
         return begin
     space = _SPACE.search(text, begin, start)
     return space.end() if space else begin
+
+
+def _one_line(text: str) -> str:
+    """`text` without line breaks; a heading is set off from what follows it."""
+    line = ""
+    for paragraph in _PARAGRAPHS.split(text):
+        words = " ".join(paragraph.split())
+        if words:
+            line += (": " if line[-1:].isalnum() else " " if line else "") + words
+    return line
 
 
 def _slack(chars: int) -> int:
@@ -136,7 +142,7 @@ def _slack(chars: int) -> int:
 def _cut(text: str, begin: int, chars: int) -> str:
     """One line of at most `chars` from `begin` on, cut at words, with "…" where something was left out."""
     lead = "…" if begin else ""
-    line = lead + " ".join(text[begin : begin + 4 * chars].split())
+    line = lead + _one_line(text[begin : begin + 4 * chars])
     if len(line) <= chars and begin + 4 * chars >= len(text):
         return line
     line = line[: chars - 1]

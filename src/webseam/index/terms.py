@@ -36,7 +36,7 @@ _UNSPACED: Final = (
     "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
 )
 _RUN: Final = re.compile(f"[{_UNSPACED}]+")
-_STUCK: Final = re.compile(f"[a-z0-9]+(?=[{_UNSPACED}])|(?<=[{_UNSPACED}])[a-z0-9]+", re.IGNORECASE)
+_STUCK: Final = re.compile(f"[A-Za-z0-9]+(?=[{_UNSPACED}])|(?<=[{_UNSPACED}])[A-Za-z0-9]+")
 
 _ENGLISH: Final = english()
 _PLAIN_WORDS: Final = (

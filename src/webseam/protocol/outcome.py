@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from webseam.protocol.codec import Struct
-from webseam.protocol.jsonrpc import error_reply
+from webseam.protocol.jsonrpc import INTERNAL_ERROR, error_reply
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -40,6 +40,12 @@ class Outcome(Struct, eq=False):
 def unanswered(status: int = 202) -> Outcome:
     """Nothing is sent: the message was a notification or a response, or its request was cancelled."""
     return Outcome(None, status)
+
+
+def lost(request: Request) -> Outcome:
+    """The answer to a request whose work ended without one, though nobody cancelled it: a provider let the cancellation of
+    something of its own escape. Only a transport can tell that from its own cancelling."""
+    return Outcome(error_reply(request.id, INTERNAL_ERROR, "Internal error"))
 
 
 def failed(message_id: str | int, code: int, text: str, data: Any, rules: Rules) -> Outcome:

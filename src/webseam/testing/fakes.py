@@ -76,7 +76,7 @@ class FakeReader:
 
 
 class FakeChooser:
-    """A Chooser over one search provider and one reader, for every account.
+    """A Chooser over one search provider and one reader, for every account; one that is an exception is raised instead.
 
     A URL that is not http(s) or `index:`, or has userinfo, is refused as the real one does; it is not made canonical. `secrets`
     are redacted from what the tools say. `chosen` holds (account, what) for each provider that was handed out.
@@ -84,8 +84,8 @@ class FakeChooser:
 
     def __init__(
         self,
-        search: SearchProvider | None = None,
-        reader: FetchProvider | None = None,
+        search: Any = None,
+        reader: Any = None,
         *,
         search_facts: Facts = SEARCH_FACTS,
         reading_facts: Facts = READING_FACTS,
@@ -117,7 +117,7 @@ class FakeChooser:
         scheme, _, rest = url.partition(":")
         if scheme.lower() not in ("http", "https", "index"):
             raise DoorError(f"{scheme}: URLs cannot be read: give one that begins with https://.", kind="blocked_scheme")
-        if "@" in rest.split("/")[2:3]:
+        if "@" in "".join(rest.split("/")[2:3]):
             raise DoorError("A URL with a name or password in it is refused: leave it out.", kind="invalid_url")
         return self._handed_out(self.reading_provider), url
 

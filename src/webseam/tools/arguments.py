@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ANY = "any"
 """The default of a closed choice: some clients cannot fill a choice that holds ""."""
 
+_DOMAIN_CHARS = 253  # RFC 1035, section 2.3.4, without the root's dot
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _WHOLE = re.compile(r"\s*([+-]?[0-9]{1,15})\s*", re.ASCII)
 _RANGE = re.compile(r"(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})", re.ASCII)
@@ -136,7 +137,7 @@ def domains(name: str, value: Any) -> tuple[str, ...]:
 def _domain(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise ArgumentError(f'{name} must hold domains as strings, as ["example.com"], not {_kind(value)}.')
-    domain = value.strip().lower().removeprefix("*.").removesuffix(".")
+    domain = value.strip().lower().removeprefix("*.").removesuffix(".")[: _DOMAIN_CHARS + 1]
     if not domain.isascii():
         # The deviation characters read differently in IDNA 2003 (which Python has) and 2008 (which sites use).
         if set(domain) & set("ßς\u200c\u200d"):
@@ -146,7 +147,7 @@ def _domain(name: str, value: Any) -> str:
         except UnicodeError as error:
             raise ArgumentError(f"{name}: {_shown(value)} is not a domain.") from error
     labels = domain.split(".")
-    if len(domain) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(domain) > _DOMAIN_CHARS or not all(_LABEL.fullmatch(label) for label in labels):
         raise ArgumentError(
             f"{name}: {_shown(value)} is not a domain: write the host alone, without scheme, port or path, as example.com."
         )
@@ -172,7 +173,8 @@ def _kind(value: Any) -> str:
     if isinstance(value, str):
         return _shown(value)
     if isinstance(value, int | float):
-        return str(value)[:40]
+        # An integer of thousands of digits cannot even be written out (sys.set_int_max_str_digits).
+        return str(value) if abs(value) < 10**20 else "a number of that size"
     return "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else "null"
 
 

@@ -60,7 +60,7 @@ def page(answered: Any, url: str, who: str, retrieved_at: str) -> Page:
     """The page a reader answered with, as a cleaned Page within `LIMITS.page_chars`. Raises ProviderError for a wrong shape."""
     if isinstance(answered, Page):
         found = {name: getattr(answered, name) for name in ("content", "final_url", "title", "content_type", "retrieved_at")}
-        truncated, notes = answered.truncated, answered.notes
+        truncated, notes = answered.truncated, answered.notes if isinstance(answered.notes, tuple | list) else ()
     elif isinstance(answered, Mapping):
         # A mapping's `url` is where the page was found: it is all that a plugin can say.
         found = {**answered, "final_url": answered.get("url")}

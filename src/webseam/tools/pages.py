@@ -61,10 +61,11 @@ class _Flight:
 
 
 class Pages:
-    """The pages kept by one process. `clock` is in seconds."""
+    """The pages kept by one process, in at most `room` bytes. `clock` is in seconds."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], room: int = LIMITS.pages_kept_bytes) -> None:
         self._clock = clock
+        self._room = room
         self._kept: OrderedDict[Key, tuple[float, int, Kept]] = OrderedDict()
         self._bytes = 0
         self._flights: dict[Key, _Flight] = {}
@@ -117,11 +118,11 @@ class Pages:
     def _keep(self, key: Key, kept: Kept) -> None:
         self._drop(key)
         size = kept.size
-        if size > LIMITS.pages_kept_bytes:
+        if size > self._room:
             return
         self._kept[key] = (self._clock(), size, kept)
         self._bytes += size
-        while self._bytes > LIMITS.pages_kept_bytes:
+        while self._bytes > self._room:
             self._drop(next(iter(self._kept)))
 
     def _drop(self, key: Key) -> None:

@@ -176,7 +176,7 @@ def _start(asked: Asked, begin: int, stop: int, size: int) -> int:
         return begin
     if asked.section and not begin <= asked.start < stop:
         raise ArgumentError(
-            f"start is {asked.start:,}, and the section is characters {begin:,} to {stop:,}: leave start out, or take one in it."
+            f"start {asked.start:,} is outside the section (characters {begin:,} to {stop:,}): leave start out."
         )
     if asked.start >= size:
         raise ArgumentError(f"start is {asked.start:,}, and the page has {size:,} characters: take a start below that.")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from webseam.config import LIMITS
 from webseam.protocol.codec import encode
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, error_reply, shown
+from webseam.protocol.outcome import lost
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
@@ -38,6 +39,7 @@ RETRY_AFTER_SECONDS = 1
 
 _JSON = (b"content-type", b"application/json")
 _CLOSE = (b"connection", b"close")
+_RETRY = (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)
 _CHALLENGE = (b"www-authenticate", b"Bearer")
 
 
@@ -103,8 +105,7 @@ class _Application:
         except _Answer as answer:
             await _send(send, answer.status, answer.body, _JSON, *answer.headers)
         except Exception as error:  # noqa: BLE001  # the outermost loop: a client must never see what went wrong inside
-            if self.on_fault is not None:
-                self.on_fault(error)
+            self.fault(error)
             await _send(send, 500, error_reply(None, INTERNAL_ERROR, "Internal error"), _JSON, _CLOSE)
 
     async def outcome(self, scope: Scope, receive: Receive) -> Outcome | None:
@@ -142,9 +143,15 @@ class _Application:
         content_type = headers.get(b"content-type", b"")
         if content_type != b"application/json" and not _is_json(content_type):
             raise _Answer(415, "Messages are sent as `Content-Type: application/json`.")
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise _Answer(415, "Messages are sent without a Content-Encoding.")
         accept = headers.get(b"accept")
         if accept is not None and not _accepts_json(accept):
             raise _Answer(406, "Answers are application/json: send `Accept: application/json, text/event-stream`.")
+
+    def fault(self, error: BaseException) -> None:
+        if self.on_fault is not None:
+            self.on_fault(error)
 
     @staticmethod
     def named(names: Collection[bytes]) -> str:
@@ -163,6 +170,13 @@ class _Application:
                     settled = await _watched(outcome, receive)
                 else:
                     settled = await outcome.work  # before 2026-07-28 a client that disconnects has not cancelled
+            except asyncio.CancelledError as error:
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():  # the server stops, and has waited long enough
+                    raise _Answer(503, "This server is stopping: try again.", _RETRY, _CLOSE, code=INTERNAL_ERROR) from None
+                assert outcome.request is not None
+                self.fault(error)
+                settled = lost(outcome.request)
             finally:
                 self.pending -= 1
         if settled is None:
@@ -194,7 +208,7 @@ async def _watched(outcome: Outcome, receive: Receive) -> Outcome | None:
         settled = await work
         return None if request.cancelled else settled
     except asyncio.CancelledError:
-        if not request.cancelled:  # the server is going down
+        if not request.cancelled:  # it was not the client
             request.cancel()
             raise
         return None
@@ -213,29 +227,32 @@ async def _body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes | Non
     length = headers.get(b"content-length", b"0")
     if not length.isdigit():
         raise _Answer(400, "The Content-Length header is not a number.", _CLOSE)
+    declared = int(length[:20])
+    if declared > 2 * limit:
+        raise _too_large()
     event = await receive()
-    if event["type"] == "http.disconnect":
-        return None
-    body: bytes = event.get("body", b"")
-    if not event.get("more_body"):
+    if event["type"] == "http.request" and not event.get("more_body"):
+        body: bytes = event.get("body", b"")
         if len(body) > limit:
             raise _too_large()
         return body
-    pieces, size, declared = [body], len(body), int(length[:20])
+    pieces, size = [], 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            while event.get("more_body"):
-                event = await receive()
-                if event["type"] == "http.disconnect":
-                    return None
+            while event["type"] == "http.request":
                 piece = event.get("body", b"")
                 size += len(piece)
+                if size > 2 * limit:
+                    raise _too_large()
                 if max(size, declared) <= limit:
                     pieces.append(piece)
-                elif size > 2 * limit or declared > 2 * limit:
-                    raise _too_large()
                 else:  # dropped, but read to its end: a client that is still sending would not see the answer
                     pieces.clear()
+                if not event.get("more_body"):
+                    break
+                event = await receive()
+            else:
+                return None
     except TimeoutError:
         raise _Answer(408, f"The message did not arrive within {BODY_SECONDS:.0f} s.", _CLOSE) from None
     if max(size, declared) > limit:
@@ -249,7 +266,7 @@ def _too_large() -> _Answer:
 
 def _busy() -> _Answer:
     text = f"{PENDING_CALLS} calls are pending, as many as this server takes on: try again in {RETRY_AFTER_SECONDS} s."
-    return _Answer(503, text, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS), code=INTERNAL_ERROR)
+    return _Answer(503, text, _RETRY, code=INTERNAL_ERROR)
 
 
 def _combined(fields: Collection[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

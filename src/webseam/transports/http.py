@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Server", "listen", "local_names", "mcp_app", "serve"]
 
-GRACE_SECONDS = 5.0
+GRACE_SECONDS = 5
 CLOSE_SECONDS = 5.0
 KEEP_ALIVE_SECONDS = 75
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -91,15 +91,17 @@ def serve(
     ready: Callable[[Server], None] | None = None,
     close: Callable[[], Awaitable[None]] | None = None,
     on_fault: Callable[[BaseException], None] | None = None,
+    grace_seconds: int = GRACE_SECONDS,
 ) -> int:
     """Serve until SIGINT, SIGTERM or `Server.stop`; gives the exit code. The arguments are those of `Server` and its `run`."""
-    return Server(app, listener, close=close, on_fault=on_fault).run(ready)
+    return Server(app, listener, close=close, on_fault=on_fault, grace_seconds=grace_seconds).run(ready)
 
 
 class Server:
     """An ASGI application on a socket of `listen`.
 
-    `close` is awaited in the event loop once nothing is served any more. What is pending when it stops has `GRACE_SECONDS`.
+    `close` is awaited in the event loop once nothing is served any more; `on_fault` is told when it fails. What is pending when
+    the server stops has `grace_seconds` to be answered, and is answered 503 then.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class Server:
         *,
         close: Callable[[], Awaitable[None]] | None = None,
         on_fault: Callable[[BaseException], None] | None = None,
+        grace_seconds: int = GRACE_SECONDS,
     ) -> None:
         self._listener = listener
         self._close = close
@@ -123,7 +126,7 @@ class Server:
             server_header=False,
             proxy_headers=False,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=int(GRACE_SECONDS),
+            timeout_graceful_shutdown=grace_seconds,
         )
         self._uvicorn = _Uvicorn(config)
 

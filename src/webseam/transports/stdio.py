@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
 from webseam.protocol.jsonrpc import INVALID_REQUEST, error_reply
-from webseam.protocol.outcome import Outcome
+from webseam.protocol.outcome import Outcome, lost
 from webseam.protocol.session import Session
 
 if TYPE_CHECKING:
@@ -396,15 +396,21 @@ class _Calls:
         task.add_done_callback(self.done)
 
     def done(self, task: asyncio.Task[Outcome]) -> None:
-        del self.pending[task]
-        if not task.cancelled():
-            error = task.exception()
-            if error is not None:
-                self.connection.fault(error)
-            elif (reply := task.result().reply) is not None:
-                self.connection.replies.append(reply)
-        if not self.over.done():
-            self.go_on()
+        outcome = self.pending.pop(task)
+        if self.over.done():
+            return
+        reply = self.lost(outcome) if task.cancelled() else task.result().reply
+        if reply is not None:
+            self.connection.replies.append(reply)
+        self.go_on()
+
+    def lost(self, outcome: Outcome) -> bytes | None:
+        """What is sent for a task that was cancelled: nothing, unless nobody cancelled its request."""
+        assert outcome.request is not None
+        if outcome.request.cancelled:
+            return None
+        self.connection.fault(RuntimeError(f"a provider let a cancellation escape in {outcome.request!r}"))
+        return lost(outcome.request).reply
 
     # -------------------------------------------------------------------------------------------- writing and leaving
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 _SPACES = re.compile(r"[ \t\n\f\r\u2028\u2029\x85]+")
-_INLINE = re.compile(r"`|~~|\*(?=\S)|(?<=\S)\*|(?<![\w\\])_+(?=\w)|<(?=[A-Za-z/!?])|\](?=[(\[:])")
+_INLINE = re.compile(r"`|~(?=~)|(?<=~)~|\*(?=\S)|(?<=\S)\*|<(?=[A-Za-z/!?])|\](?=[(\[:])")
+_UNDERSCORES = re.compile(r"(?<![\w\\])_+(?=\w)")
 _BRACKETS = re.compile(r"[\[\]]")
 _LINE_START = re.compile(r"#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|={2,}(?=\s*$)|-{2,}(?=\s*$)|~{3,}|\|")
 _ORDERED = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
@@ -17,7 +18,9 @@ _ORDERED = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 
 def escape(text: str, *, in_link: bool = False) -> str:
     """Page text as Markdown that shows it: white space collapsed; with `in_link`, unable to end the link's text."""
-    escaped = _INLINE.sub(_backslashes, _SPACES.sub(" ", text))
+    escaped = _INLINE.sub(r"\\\g<0>", _SPACES.sub(" ", text))
+    if "_" in escaped:
+        escaped = _UNDERSCORES.sub(_backslashes, escaped)
     return _BRACKETS.sub(r"\\\g<0>", escaped) if in_link else escaped
 
 

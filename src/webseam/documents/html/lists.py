@@ -60,13 +60,19 @@ def list_items(element: Element, without: Collection[Element]) -> list[Element]:
     return found
 
 
-def wrapped_children(element: Element, tags: tuple[str, ...]) -> list[Element]:
-    """Children called one of `tags`, also one `<div>` further in (as `<dl>` allows)."""
+def definitions(element: Element, without: Collection[Element]) -> list[Element]:
+    """The terms and definitions of a `<dl>`, also those in a `<div>`; what else holds text there is a definition."""
     found: list[Element] = []
     for child in element.children:
-        if isinstance(child, Element):
-            if child.tag in tags:
-                found.append(child)
-            elif child.blocky:
-                found += wrapped_children(child, tags)
+        if isinstance(child, str):
+            if child.strip():
+                found.append(Element("dd", {}, [child]))
+        elif child in without:
+            continue
+        elif child.tag in ("dt", "dd"):
+            found.append(child)
+        elif any(isinstance(inner, Element) and inner.tag in ("dt", "dd", "div") for inner in child.children):
+            found += definitions(child, without)
+        else:
+            found.append(Element("dd", {}, [child]))
     return found

@@ -19,7 +19,7 @@ from webseam.config import LIMITS
 from webseam.documents.html.code import code_span, fenced, language_of, named_language, verbatim
 from webseam.documents.html.escape import escape, indent, line_start, paragraphs, wrap
 from webseam.documents.html.formula import formula
-from webseam.documents.html.lists import check_box, integer, list_items, wrapped_children
+from webseam.documents.html.lists import check_box, definitions, integer, list_items
 from webseam.documents.html.tables import table_rows, write_table
 from webseam.documents.html.tree import Element, text_of
 
@@ -273,9 +273,7 @@ class _Writer:
     def write_definitions(self, element: Element, into: _Flow) -> None:
         """Terms, and under each its definitions after ": " (as PHP Markdown Extra and Pandoc write them)."""
         lines: list[str] = []
-        for child in wrapped_children(element, ("dt", "dd")):
-            if child in self.without:
-                continue
+        for child in definitions(element, self.without):
             if child.tag == "dt":
                 if text := self.one_line(child.children):
                     lines.append(("\n" if lines else "") + line_start(text))
@@ -314,7 +312,7 @@ class _Writer:
         return "".join(parts)
 
     def text(self, text: str) -> str:
-        return escape(text, in_link=bool(self.link))
+        return escape(text[: max(self.left, 0)], in_link=bool(self.link))
 
     def inline(self, element: Element) -> str:
         tag = element.tag

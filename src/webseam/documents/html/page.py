@@ -40,8 +40,6 @@ def read_html(text: str, *, url: str) -> HtmlPage:
     if not content and chosen.without:
         content, truncated = to_markdown((parsed.body,), base)
     page = HtmlPage(head, content, links, hidden, truncated or parsed.cut)
-    if parsed.cut:
-        page.notes.append("The page has more elements than are read: its end is missing.")
     if let_be:
         page.notes.append("The page hides its text until a script runs; it is given as the server sent it.")
     elif hidden > max(MUCH_HIDDEN, len(content) // 5):

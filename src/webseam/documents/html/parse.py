@@ -70,6 +70,7 @@ def _load(source: Source) -> tuple[Element, bool]:
     """Copy the parser's tree in document order; what lies deeper than `MAX_DEPTH` goes into the last element above it."""
     root = Element("html", _attributes(source))
     made: list[tuple[Element, Element]] = []  # child, parent
+    seen = 0
     stack: list[tuple[Iterator[turbohtml.Node], Element, int]] = [(iter(source.children), root, 1)]
     while stack:
         nodes, element, depth = stack[-1]
@@ -81,6 +82,9 @@ def _load(source: Source) -> tuple[Element, bool]:
             elif kind is Source:
                 assert isinstance(node, Source)
                 tag = node.tag
+                seen += 1
+                if seen > MAX_ELEMENTS:
+                    return _finish(root, made), True
                 if tag in LEFT_BEHIND or tag == "template":
                     copied, inner = _special(node, tag)
                     if copied is not None:
@@ -89,8 +93,6 @@ def _load(source: Source) -> tuple[Element, bool]:
                         stack.append((iter(inner.children), element, depth))
                         break
                     continue
-                if len(made) >= MAX_ELEMENTS:
-                    return _finish(root, made), True
                 if depth >= MAX_DEPTH:
                     if is_block(tag):
                         add("\n")

@@ -88,9 +88,10 @@ def _span(cell: Element, name: str) -> int:
 def _collect(element: Element, table: Table, rows: list[Row], foot: list[Row], *, in_head: bool) -> None:
     for child in element.children:
         if isinstance(child, str):
-            continue
-        if child.tag == "tr":
-            cells = [cell for cell in child.children if isinstance(cell, Element) and cell.tag in ("td", "th")]
+            if child.strip():
+                rows.append(Row([Element("td", {}, [child])], header=False))
+        elif child.tag == "tr":
+            cells = _cells(child)
             if cells:
                 rows.append(Row(cells, in_head or all(cell.tag == "th" for cell in cells)))
         elif child.tag in ("thead", "tbody"):
@@ -99,6 +100,19 @@ def _collect(element: Element, table: Table, rows: list[Row], foot: list[Row], *
             _collect(child, table, foot, foot, in_head=False)
         elif child.tag == "caption" and table.caption is None:
             table.caption = child
+        elif child.tag not in ("colgroup", "col"):
+            rows.append(Row([Element("td", {}, [child])], header=False))
+
+
+def _cells(row: Element) -> list[Element]:
+    """The cells of a row, and what else stands in it (which the parser allows only where the tree was cut at its depth)."""
+    cells: list[Element] = []
+    for child in row.children:
+        if isinstance(child, Element) and child.tag in ("td", "th"):
+            cells.append(child)
+        elif isinstance(child, Element) or child.strip():
+            cells.append(Element("td", {}, [child]))
+    return cells
 
 
 def _is_data(element: Element, table: Table) -> bool:

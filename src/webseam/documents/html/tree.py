@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 MAX_DEPTH = 120
-"""Deeper elements are put beside each other at this depth: browsers do the same at 512, and people's pages end near 60."""
+"""What lies deeper goes into the last element above it, as in browsers at 512. The deepest of 1,497 real pages has 54."""
 
-MAX_ELEMENTS = 250_000
-"""The largest page in the sample of real ones has 60,000."""
+MAX_ELEMENTS = 150_000
+"""Elements of a page that are looked at. The largest of 1,497 real pages has 10,000."""
 
 BLOCK = frozenset(
     {

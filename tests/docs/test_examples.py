@@ -1,0 +1,46 @@
+"""The examples of the documentation run, and the commands of the README exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from webseam.cli import _parser
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "docs").rglob("examples/*.py"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_of_the_documentation_runs(example: Path) -> None:
+    done = subprocess.run([sys.executable, "-W", "error", str(example)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_the_own_engine_of_the_guide_says_what_it_found_and_how_it_failed() -> None:
+    example = ROOT / "docs" / "guide" / "examples" / "own_engine.py"
+    said = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert said.splitlines() == ["bookshelf Walden", "True The bookshelf has burnt down: set BOOKSHELF_HOME to another one."]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_every_command_of_a_page_can_be_parsed(page: Path) -> None:
+    for block in re.findall(r"```(?:sh|console)\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+        for line in block.splitlines():
+            command = line.removeprefix("$ ").split("  #")[0].strip()
+            if command.startswith("webseam "):
+                _parser().parse_args(shlex.split(command)[1:])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
