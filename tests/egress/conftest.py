@@ -17,8 +17,10 @@ import pytest
 from webseam.call import Call
 from webseam.egress.addresses import Allowance
 from webseam.egress.client import Egress
+from webseam.egress.dialer import tls_context
 
 PUBLIC = "93.184.216.34"
+TLS = tls_context()  # made once: reading the system's certificates takes longer than most tests
 
 
 @dataclass
@@ -119,7 +121,7 @@ class Net:
         self.egress = Egress(
             allowances=lambda account: [one for one in self.allowed if one.account == account],
             listeners=lambda: self.listeners,
-            **{"resolver": self.resolver, "sockets": self.socket, **options},
+            **{"resolver": self.resolver, "sockets": self.socket, "tls": TLS, **options},
         )
 
     async def __aenter__(self) -> Net:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webseam.egress.addresses import allowable, is_own_listener, never_opened, verdict
@@ -36,7 +36,8 @@ def embedded(ip: str) -> list[str]:
     spelt = [f"::{ip}", f"::ffff:{ip}", f"::ffff:0:{ip}", f"64:ff9b::{ip}", f"64:ff9b:1::{ip}", f"64:ff9b:1:fffe::{ip}"]
     spelt += [f"2002:{high:x}:{low:x}::", f"2002:{high:x}:{low:x}::1", f"2002:808:808::{ip}"]
     spelt += [f"2001:0:808:808:0:0:{high ^ 0xFFFF:x}:{low ^ 0xFFFF:x}", f"2001:0:{high:x}:{low:x}::"]  # Teredo client, server
-    return spelt + [f"2606:4700::5efe:{ip}", f"2606:4700::200:5efe:{ip}", f"fe80::5efe:{ip}"]  # ISATAP
+    spelt += [f"2606:4700::5efe:{ip}", f"2606:4700::200:5efe:{ip}", f"fe80::5efe:{ip}"]  # ISATAP
+    return spelt
 
 
 @pytest.mark.parametrize("cidr", REFUSED)
@@ -82,8 +83,28 @@ def test_an_owner_may_open_this_machine_and_private_networks(ip: str) -> None:
 
 @pytest.mark.parametrize(
     "ip",
-    ["169.254.169.254", "169.254.170.2", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"]
-    + ["0.0.0.0", "::", "224.0.0.1", "255.255.255.255", "fe80::1", "fec0::1", "ff02::1", "2002:7f00:1::", "::ffff:127.0.0.1"],
+    [
+        *(
+            "169.254.169.254",
+            "169.254.170.2",
+            "168.63.129.16",
+            "100.100.100.200",
+            "192.0.0.192",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+        ),
+        *(
+            "0.0.0.0",
+            "::",
+            "224.0.0.1",
+            "255.255.255.255",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+            "2002:7f00:1::",
+            "::ffff:127.0.0.1",
+        ),
+    ],
 )
 def test_metadata_link_local_and_embedding_addresses_are_opened_by_no_exception(ip: str) -> None:
     assert not allowable(ip)
@@ -94,6 +115,7 @@ def test_names_and_private_addresses_may_be_opened() -> None:
     assert [never_opened(host) for host in ("localhost", "printer", "10.0.0.1", "[::1]", "example.com")] == [None] * 5
 
 
+@settings(deadline=None)
 @given(st.ip_addresses())
 def test_what_may_be_dialled_is_global_in_the_standard_library_too(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
     if verdict(str(ip)) is None:
@@ -101,6 +123,7 @@ def test_what_may_be_dialled_is_global_in_the_standard_library_too(ip: ipaddress
         assert not ip.is_multicast
 
 
+@settings(deadline=None)
 @given(st.ip_addresses(v=4))
 def test_mapped_and_compatible_forms_of_any_address_are_refused(ip: ipaddress.IPv4Address) -> None:
     assert all(verdict(form) for form in (f"::ffff:{ip}", f"::{ip}", f"64:ff9b::{ip}", f"::ffff:0:{ip}"))

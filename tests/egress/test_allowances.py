@@ -50,7 +50,7 @@ def test_an_exception_counts_for_its_account_purpose_host_and_port_alone(net: An
 def test_spellings_of_one_address_are_one_exception_but_a_name_is_not_its_address(net: Any, respond: Any) -> None:
     async def main() -> None:
         async with net() as web:
-            site, origin = await web.allowed_site(respond(b"x"))
+            site, _ = await web.allowed_site(respond(b"x"))
             for host in ("127.1", "0x7f.1", "2130706433", "127。0。0。1"):
                 assert (await web.door().send(HttpRequest(f"http://{host}:{site.port}/"))).status == 200
             for host in ("127.0.0.2", "localhost", "[::1]", "[::ffff:127.0.0.1]"):
@@ -61,8 +61,10 @@ def test_spellings_of_one_address_are_one_exception_but_a_name_is_not_its_addres
 
 @pytest.mark.parametrize(
     "host",
-    ["169.254.169.254", "169.254.170.2", "100.100.100.200", "168.63.129.16", "[fd00:ec2::254]", "0.0.0.0", "[::]"]
-    + ["224.0.0.1", "[fe80::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "metadata.google.internal"],
+    [
+        *("169.254.169.254", "169.254.170.2", "100.100.100.200", "168.63.129.16", "[fd00:ec2::254]", "0.0.0.0", "[::]"),
+        *("224.0.0.1", "[fe80::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "metadata.google.internal"),
+    ],
 )
 def test_metadata_and_special_addresses_stay_refused_even_when_allowed(net: Any, host: str) -> None:
     async def main() -> None:
@@ -126,7 +128,7 @@ def test_no_redirect_from_elsewhere_uses_an_exception(net: Any, respond: Any, pu
     async def main() -> None:
         async with net() as web:
             inside, origin = await web.allowed_site(respond(b"inside"), purpose)
-            other, other_origin = await web.allowed_site(respond(status=status, location=f"{origin}/"), purpose)
+            _, other_origin = await web.allowed_site(respond(status=status, location=f"{origin}/"), purpose)
             await web.public_site("evil.test", respond(status=status, location=f"{origin}/"))
             web.resolver.names["inside.test"] = [["127.0.0.1"]]
             web.allowed.append(Allowance("local", "inside.test", inside.port, purpose))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import sys
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +14,13 @@ import pytest
 
 from webseam.call import Call
 from webseam.config import LIMITS
-from webseam.egress.decoding import zstd
 from webseam.errors import DoorError
 from webseam.seam.contract import HttpReply, HttpRequest
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ENCODE: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
@@ -26,7 +31,13 @@ ENCODE: dict[str, Callable[[bytes], bytes]] = {
 
 
 def fetch(
-    net: Any, answer: Any, *, method: str = "GET", max_bytes: int | None = None, call: Call | None = None, hangs_up: bool = False
+    net: Any,
+    answer: Any,
+    *,
+    method: str = "GET",
+    max_bytes: int | None = None,
+    call: Call | None = None,
+    hangs_up: bool = False,
 ) -> HttpReply:
     """What the door makes of `answer`; with `hangs_up`, waits until an error has closed the server's connection."""
 
@@ -55,6 +66,7 @@ def refusal(net: Any, answer: Any, **options: Any) -> DoorError:
 async def endlessly(writer: asyncio.StreamWriter, head: bytes, more: bytes) -> None:
     """Send `head`, then `more` for as long as somebody listens."""
     writer.write(head)
+    more *= max(1, 50_000 // len(more))
     while True:
         writer.write(more)
         await writer.drain()
@@ -88,7 +100,7 @@ def test_a_bomb_is_refused(net: Any, respond: Any, codings: tuple[str, ...]) -> 
 @pytest.mark.parametrize("coding", ENCODE)
 def test_a_bomb_without_end_is_refused(net: Any, coding: str) -> None:
     async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
-        member = ENCODE[coding](b"\0" * 1_000_000)
+        member = ENCODE[coding](b"\0" * 100_000)
         await endlessly(writer, head(f"Content-Encoding: {coding}", "Connection: close"), member)
 
     error = refusal(net, answer, hangs_up=True)
@@ -178,12 +190,10 @@ def test_a_length_too_low_gives_that_much_and_spoils_no_later_request(net: Any) 
         async with net() as web:
             site, origin = await web.allowed_site(head("Content-Length: 4") + b"pagePOISON")
             for number in range(1, 4):
-                try:
-                    body = (await web.door().send(HttpRequest(f"{origin}/"))).body
-                except DoorError as error:  # when the excess came with the headers
-                    assert error.kind == "bad_reply"
-                else:
-                    assert body == b"page"
+                door = web.door()
+                got: Any = (await asyncio.gather(door.send(HttpRequest(f"{origin}/")), return_exceptions=True))[0]
+                # Refused when the excess came together with the headers, cut off when it came later; never taken for a reply.
+                assert getattr(got, "body", b"") == b"page" or getattr(got, "kind", "") == "bad_reply"
                 assert site.connections == number
 
     asyncio.run(main())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import sys
 import zlib
+from collections.abc import Callable
 from functools import cache
 
 import brotli
@@ -26,10 +28,16 @@ def raw_deflate(data: bytes) -> bytes:
 
 
 def brotli_quickly(data: bytes) -> bytes:
-    return brotli.compress(data, quality=3)
+    return bytes(brotli.compress(data, quality=3))
 
 
-ENCODE = {"gzip": gzip.compress, "x-gzip": gzip.compress, "deflate": zlib.compress, "br": brotli_quickly, "zstd": zstd.compress}
+ENCODE: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli_quickly,
+    "zstd": zstd.compress,
+}
 TEXT = b"".join(b"line %d of a page that repeats itself\n" % number for number in range(20_000))
 
 
@@ -166,10 +174,8 @@ def test_unknown_or_too_many_codings_are_refused(header: str) -> None:
 @settings(deadline=None)
 @given(st.binary(max_size=2_000), st.sampled_from(sorted(ENCODE)), st.integers(1, 50))
 def test_hostile_bytes_decode_or_are_refused(data: bytes, name: str, step: int) -> None:
-    try:
+    with contextlib.suppress(UndecodableError, TooMuchError):
         decode([name], data, limit=100_000, step=step)
-    except (UndecodableError, TooMuchError):
-        pass
 
 
 @settings(deadline=None, max_examples=50)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webseam.config import LIMITS
@@ -157,8 +159,17 @@ def test_what_cannot_or_should_not_be_read_is_an_invalid_url(text: str) -> None:
         "unix",
         "FiLe",
         "about",
-    ]
-    + ["httpx", "http+unix", "mailto", "chrome", "netdoc", "sftp", "tftp", "JaVaScRiPt", "feed", "index"],
+        "httpx",
+        "http+unix",
+        "mailto",
+        "chrome",
+        "netdoc",
+        "sftp",
+        "tftp",
+        "JaVaScRiPt",
+        "feed",
+        "index",
+    ],
 )
 def test_other_schemes_are_blocked(scheme: str) -> None:
     for text in (f"{scheme}:///etc/passwd", f"{scheme}://127.0.0.1/", f"{scheme}:x"):
@@ -239,8 +250,6 @@ def test_references_are_refused_as_urls_are(reference: str, kind: str) -> None:
         "metadata.google.internal",
         "nas.local",
         "pc.lan",
-    ]
-    + [
         "router.home.arpa",
         "wiki.corp",
         "box.home",
@@ -279,28 +288,34 @@ def test_a_third_party_may_see_public_urls() -> None:
         refuse_private(parse(text))
 
 
+def outcome(read: Callable[[], Url]) -> Url | DoorError:
+    try:
+        return read()
+    except DoorError as error:
+        return error
+
+
+@settings(deadline=None)
 @given(
     st.text(max_size=60), st.sampled_from(["", "http://", "https://", "http:", "//", "http://a.com/", "http://[", "http://1."])
 )
 def test_whatever_is_written_is_read_once_and_for_all_or_refused(text: str, start: str) -> None:
-    try:
-        url = parse(start + text)
-    except DoorError as error:
-        assert error.kind in ("invalid_url", "blocked_scheme")
+    url = outcome(lambda: parse(start + text))
+    if isinstance(url, DoorError):
+        assert url.kind in ("invalid_url", "blocked_scheme")
         return
     assert parse(url.href) == url
     assert url.href == url.origin + url.target
     assert url.href.isascii()
     assert not set(url.href) & set("\r\n\t\\ \x00")
-    assert isinstance(url, Url)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_whatever_a_redirect_says_is_read_or_refused(text: str) -> None:
-    try:
-        url = join(BASE, text)
-    except DoorError as error:
-        assert error.kind in ("invalid_url", "blocked_scheme")
-    else:
-        assert url.scheme in ("http", "https")
-        assert "@" not in url.origin
+    url = outcome(lambda: join(BASE, text))
+    if isinstance(url, DoorError):
+        assert url.kind in ("invalid_url", "blocked_scheme")
+        return
+    assert url.scheme in ("http", "https")
+    assert "@" not in url.origin

@@ -316,6 +316,30 @@ asyncio.run(main())
     assert gone(pid)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on processor time")
+@pytest.mark.prove
+def test_a_worker_that_never_lets_go_dies_after_the_server_did(jobs: dict[str, str], tmp_path: Path) -> None:
+    marker = tmp_path / "pid"
+    server = f"""
+import asyncio, os, signal
+from webseam.workers.pool import WorkerPool
+async def main():
+    pool = WorkerPool(processes=1, jobs={jobs!r})
+    await pool.run("touch", {str(marker)!r}, seconds=30)
+    running = asyncio.ensure_future(pool.run("forever_without_letting_go", seconds=1))
+    await asyncio.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGKILL)
+asyncio.run(main())
+"""
+    subprocess.run([sys.executable, "-c", server], check=False, timeout=PATIENCE)
+    pid = int(marker.read_text())
+    assert not gone(pid)
+    give_up = time.monotonic() + 2 * PATIENCE
+    while not gone(pid) and time.monotonic() < give_up:
+        time.sleep(0.1)
+    assert gone(pid)
+
+
 @pytest.mark.prove
 def test_fifty_kills_leave_nothing_behind(jobs: dict[str, str]) -> None:
     async def work(pool: WorkerPool) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 SAMPLE_BYTES = 32 * 1024
 PRESCAN_BYTES = 4 * 1024
+FEW_BYTES = 8
 FEW_BAD = 0.01
 """The share of undecodable characters among those beyond ASCII that a declared encoding may have."""
 
@@ -58,10 +59,6 @@ _SHOWN = {
     "iso2022_jp": "iso-2022-jp",
     "cp866": "ibm866",
 }
-_GUESSED_AMONG = (
-    "cp1252", "cp1251", "cp1250", "gb18030", "cp932", "euc_jp", "cp949", "big5hkscs", "koi8_r", "cp1253", "cp1254", "cp1255",
-    "cp1256", "cp1257", "cp874", "iso8859_2", "cp866",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,18 +157,18 @@ def _tolerant(data: bytes, codec: str) -> str | None:
 
 def _guess(data: bytes) -> str:
     """The likeliest encoding of a sample around the first bytes beyond ASCII; windows-1252 when nothing is likely."""
-    from charset_normalizer import from_bytes
-
     beyond = re.search(rb"[\x80-\xff]", data)
     start = max(0, beyond.start() - SAMPLE_BYTES // 4) if beyond else 0
     sample = data[start : start + SAMPLE_BYTES]
     count = sum(1 for byte in sample if byte > 0x7F)
-    if count < 8:
+    if count < FEW_BYTES:
         return "cp1252"  # too little to go by: an accent in a text of Latin script
     if sample.decode("utf-8", "replace").count("\ufffd") <= 1 + FEW_BAD * count:
         return "utf-8"  # with a stray byte in it
-    best = from_bytes(sample, steps=5, chunk_size=512, cp_isolation=list(_GUESSED_AMONG), preemptive_behaviour=False).best()
-    return _codec(best.encoding.replace("_", "-")) or "cp1252" if best is not None else "cp1252"
+    from webseam.documents.html.parse import likely_encoding
+
+    guessed = _codec(likely_encoding(sample))
+    return guessed if guessed and not guessed.startswith("utf") else "cp1252"
 
 
 def _shown(codec: str) -> str:

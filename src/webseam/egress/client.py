@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -128,8 +129,11 @@ class Egress:
         """The exception that opens the leg's host and port, if there is one and the leg may use it."""
         if not leg.own:
             return None
-        wanted = Allowance(call.account, leg.url.host, leg.url.port, purpose)
-        return wanted if any(allowance == wanted for allowance in self.allowances(call.account)) else None
+        wanted = (leg.url.port, leg.url.host, purpose, call.account)
+        for allowance in self.allowances(call.account):
+            if (allowance.port, allowance.host, allowance.purpose, allowance.account) == wanted:
+                return allowance
+        return None
 
 
 class _Door:
@@ -234,7 +238,7 @@ class _Door:
                     leg.method,
                     yarl.URL(url.href, encoded=True),
                     headers=leg.headers,
-                    data=leg.body or None,
+                    data=_payload(leg.body),
                     allow_redirects=False,
                 ) as response:
                     step.detail["status"] = response.status
@@ -281,7 +285,7 @@ async def _reply(response: aiohttp.ClientResponse, hop: Hop, leg: Leg, step: Ste
     except UndecodableError as error:
         raise refusals.bad_reply(leg.url, str(error)) from None
     except TooMuchError:
-        raise refusals.too_large(leg.url, "The decompressed reply of", bounds.limit) from None
+        raise refusals.too_large(leg.url, "The decompressed reply of", LIMITS.body_bytes) from None
     if names:
         headers = {name: value for name, value in headers.items() if name not in _ENCODED}
     return HttpReply(response.status, headers, body, leg.url.href)
@@ -293,7 +297,8 @@ async def _body(response: aiohttp.ClientResponse, names: list[str], url: Url, st
     most = LIMITS.wire_bytes if names else min(LIMITS.wire_bytes, bounds.limit)
     if declared is not None and declared > most and not bounds.cut:
         raise refusals.too_large(url, "The reply of", most)
-    decoder = Decoder(names, bounds.limit)
+    decoder = Decoder(names, LIMITS.body_bytes)
+    expand = decoder.feed if names else lambda chunk: (chunk,)
     pieces: list[bytes] = []
     wire = size = 0
     while chunk := await response.content.readany():
@@ -301,7 +306,7 @@ async def _body(response: aiohttp.ClientResponse, names: list[str], url: Url, st
         step.detail["bytes"] = wire
         if wire > LIMITS.wire_bytes:
             raise refusals.too_large(url, "The reply of", LIMITS.wire_bytes)
-        for piece in decoder.feed(chunk):
+        for piece in expand(chunk):
             size += len(piece)
             pieces.append(piece)
             if size > bounds.limit:
@@ -310,6 +315,13 @@ async def _body(response: aiohttp.ClientResponse, names: list[str], url: Url, st
                 raise refusals.too_large(url, "The decompressed reply of" if names else "The reply of", bounds.limit)
     decoder.finish()
     return b"".join(pieces)
+
+
+def _payload(body: bytes) -> bytes | io.BytesIO | None:
+    """The body as aiohttp wants it: bytes at once, more than a megabyte in pieces."""
+    if len(body) > 1024 * 1024:
+        return io.BytesIO(body)
+    return body or None
 
 
 def _headers(received: Mapping[str, str]) -> dict[str, str]:

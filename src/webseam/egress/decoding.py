@@ -14,7 +14,7 @@ import sys
 import zlib
 from typing import TYPE_CHECKING, Protocol
 
-import brotli  # type: ignore[import-untyped] # ships no types
+import brotli
 
 if sys.version_info >= (3, 14):
     from compression import zstd

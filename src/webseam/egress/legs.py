@@ -12,8 +12,7 @@ The rules of a redirect (RFC 9110, section 15.4, and the Fetch standard, made st
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from webseam.egress import refusals
 from webseam.egress.decoding import ACCEPT_ENCODING
@@ -37,12 +36,11 @@ _REFUSED: Final = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect"}
 )
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")  # token of RFC 9110, section 5.6.2
-_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\xa0-\U0010ffff]*")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]*")
 _HEADER_VALUE_CHARS: Final = 16_384
 
 
-@dataclass(frozen=True, slots=True)
-class Leg:
+class Leg(NamedTuple):
     """What is sent to one origin. `asked` is where the caller began; `own` says that no leg so far left its origin."""
 
     url: Url
@@ -51,7 +49,7 @@ class Leg:
     body: bytes
     asked: Url
     own: bool = True
-    seen: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    seen: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def from_elsewhere(self) -> Url | None:
@@ -92,7 +90,7 @@ def redirected(leg: Leg, status: int, location: str, user_agent: str) -> Leg:
         url = join(leg.url, location)
     except DoorError as error:
         raise DoorError(
-            f"{leg.url.authority} redirects to an address that cannot be followed. {error}", kind=error.kind, url=leg.url.origin
+            f"{leg.url.authority} redirects to an address that cannot be followed. {error}", kind=error.kind
         ) from None
     if leg.url.scheme == "https" and url.scheme == "http":
         raise DoorError(
@@ -118,7 +116,7 @@ def redirected(leg: Leg, status: int, location: str, user_agent: str) -> Leg:
             kind="too_many_redirects",
             url=url.origin,
         )
-    return replace(leg, url=url, method=method, headers=headers, body=body, own=leg.own and stays, seen=seen)
+    return leg._replace(url=url, method=method, headers=headers, body=body, own=leg.own and stays, seen=seen)
 
 
 def _invalid_request(url: Url, why: str) -> DoorError:

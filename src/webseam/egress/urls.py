@@ -87,6 +87,7 @@ class Url:
         return self.href
 
 
+@lru_cache(maxsize=512)
 def parse(text: str) -> Url:
     """The URL that `text` spells. Raises `DoorError` of kind `invalid_url` or `blocked_scheme`; no message repeats the URL."""
     _check_spelling(text)
@@ -172,7 +173,6 @@ def _check_authority(text: str) -> None:
         raise _invalid("it holds a user name or password (the part before @)", "Remove that part")
 
 
-@lru_cache(maxsize=512)
 def _parse(text: str) -> Url:
     try:
         parsed = URL(text)

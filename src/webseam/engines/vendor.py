@@ -6,6 +6,8 @@ the reading of JSON, what a status means, when to come back, and that a failure 
 a vendor says the same in its own way, `KINDS` maps its statuses and error codes, and `complaint()` finds them in the reply.
 
 Titles and snippets are passed on as the vendor spells them, markup and entities included: the tools turn them into text, once.
+
+The handshake reads a vendor's facts, so its file imports what a call alone needs inside the functions.
 """
 
 from __future__ import annotations
@@ -16,13 +18,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from webseam.engines import replies
 from webseam.engines.replies import Complaint
 from webseam.errors import DoorError, ProviderError, WebseamError
-from webseam.seam.contract import Query
 from webseam.seam.failures import Kind, failure, how_to_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from webseam.seam.contract import Door, HttpReply, HttpRequest, SearchResult
+    from webseam.seam.contract import Door, HttpReply, HttpRequest, Query, SearchResult
     from webseam.seam.facts import Facts
 
 _BY_STATUS = {
@@ -132,6 +133,8 @@ class VendorProvider:
 
     async def search(self, query: str, count: int, **filters: Any) -> list[SearchResult]:
         """Ask the vendor. Raises ProviderError, or DoorError when the door refuses the address that the owner set."""
+        from webseam.seam.contract import Query
+
         asked = Query(query, count, **filters)
         request = self._vendor.request(asked, self._settings)
         try:

@@ -55,7 +55,7 @@ def refuse_status(reply: HttpReply, now: dt.datetime) -> None:
     if status in (429, 503):
         advice += f": try again in {wait:.0f} s" if wait is not None else ": try again later"
     if status in (403, 503) and _is_challenge(reply):
-        advice = "lets only browsers in that run its check for robots, which this reader does not: look for the same content elsewhere"
+        advice = "lets only browsers in that pass its check for robots: look for the same content elsewhere"
     raise DoorError(
         f"{place(reply.url)} {advice} (status {status}).",
         kind="rate_limited" if limited else "http_status",

@@ -67,9 +67,9 @@ class Asking:
             else:
                 answered = await threads.run(lambda: function(*args, **kwargs))
             return await _awaited(answered) if inspect.isawaitable(answered) else answered
-        except (SystemExit, KeyboardInterrupt) as error:
-            # Left alone, either would stop the event loop, and the server with it.
-            raise ProviderError(f"The engine tried to end the process ({type(error).__name__}).") from error
+        except SystemExit as error:
+            # Left alone, it would stop the event loop, and the server with it.
+            raise RuntimeError(f"SystemExit: {error}") from error
 
 
 async def _awaited(answered: Awaitable[Any]) -> Any:

@@ -2,7 +2,7 @@
 
 `concurrent.futures` joins its threads when the interpreter ends, so one provider that hangs would hold up the process; these
 are daemons. A thread cannot be stopped from outside: a job whose caller has left goes on until it returns and its result is
-dropped; one that nobody waits for any more is not begun. Whatever a job raises, even SystemExit, is handed to the caller.
+dropped; one that nobody waits for any more is not begun. Whatever a job raises comes to the caller as an error.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ class _Job:
     def run(self) -> None:
         if self.future.cancelled():
             return
-        result, error = None, None
+        result: Any = None
+        error: BaseException | None = None
         try:
             result = self.context.run(self.function)
-        except StopIteration as raised:
-            # A future cannot carry it: it would end the coroutine that awaits.
-            error = RuntimeError(f"StopIteration: {raised}")
+        except (StopIteration, SystemExit, KeyboardInterrupt) as raised:
+            # Handed to whoever awaits, the first would end the coroutine and the others the event loop.
+            error = RuntimeError(f"{type(raised).__name__}: {raised}")
         except BaseException as raised:  # noqa: BLE001 - the outermost frame of the thread: the caller gets whatever was raised
-            error = raised  # type: ignore[assignment]  # any BaseException; RuntimeError is only the first one seen
+            error = raised
         try:
             self.loop.call_soon_threadsafe(self._settle, result, error)
         except RuntimeError:

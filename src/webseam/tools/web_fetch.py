@@ -101,6 +101,7 @@ def read(arguments: Mapping[str, Any]) -> Asked:
 
 def answer(provider: str, kept: Kept, asked: Asked) -> str:
     """The tool's text. Raises ArgumentError when the page has no such place or section; the outline is in its text."""
+    from webseam.tools.clean import cut
     from webseam.tools.window import find, window_end
 
     text, layout = kept.page.content, kept.layout
@@ -109,7 +110,7 @@ def answer(provider: str, kept: Kept, asked: Asked) -> str:
     if asked.section:
         heading = _section(kept, asked.section)
         begin, stop = heading.start, heading.end
-        head["section"] = heading.title
+        head["section"] = cut(heading.title, LIMITS.title_chars)
     start = _start(asked, begin, stop, len(text))
     parts: list[tuple[str, str]] = []
     if asked.find:

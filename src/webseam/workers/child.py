@@ -18,6 +18,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from webseam.errors import WebseamError
@@ -40,7 +41,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which closes us
     source, sink = _private_streams()
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    hello = read_frame(source)
+    try:
+        hello = read_frame(source)
+    except FrameError:
+        return
     if hello is None:
         return
     table = JOBS | hello["jobs"]
@@ -102,31 +106,24 @@ def _frame(answer: list[Any]) -> bytes:
 
 def _limit_memory(size: int) -> None:
     """A bound far above what the server allows: MemoryError instead of a machine that swaps, between two of its looks."""
-    if size <= 0 or sys.platform == "win32":
-        return
-    import resource
-
-    try:
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = size * ADDRESS_SPACE_FACTOR
-        resource.setrlimit(resource.RLIMIT_AS, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
-    except (ValueError, OSError):  # macOS refuses some values
-        return
+    _limit("RLIMIT_AS", size * ADDRESS_SPACE_FACTOR)
 
 
 def _limit_time(seconds: float) -> None:
     """Processor time for the next job, counted from now: the kernel ends us when we, and the server, did not."""
-    if sys.platform == "win32":
-        return
-    import resource
+    _limit("RLIMIT_CPU", int(time.process_time() + seconds) + SPARE_SECONDS)
 
-    try:
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        wanted = int(used.ru_utime + used.ru_stime + seconds) + SPARE_SECONDS
-        resource.setrlimit(resource.RLIMIT_CPU, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
-    except (ValueError, OSError):
-        return
+
+def _limit(name: str, wanted: int) -> None:
+    if sys.platform != "win32":
+        import resource
+
+        try:
+            limit = getattr(resource, name)
+            _, hard = resource.getrlimit(limit)
+            resource.setrlimit(limit, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+        except (AttributeError, ValueError, OSError):  # macOS refuses some values
+            return
 
 
 if __name__ == "__main__":

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from webseam.engines.replies import Complaint, clamped, hits
 from webseam.engines.vendor import Vendor
 from webseam.errors import ProviderError
-from webseam.seam.contract import HttpRequest
 from webseam.seam.facts import Facts, Setting
 from webseam.seam.failures import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from webseam.seam.contract import HttpReply, Query, SearchResult
+    from webseam.seam.contract import HttpReply, HttpRequest, Query, SearchResult
 
 QUERY_CHARS = 400
 QUERY_WORDS = 50
@@ -106,6 +105,8 @@ class Brave(Vendor):
     def request(self, query: Query, settings: Mapping[str, str]) -> HttpRequest:
         """GET /res/v1/web/search."""
         from urllib.parse import urlencode
+
+        from webseam.seam.contract import HttpRequest
 
         parameters = {
             "q": _with_domains(query),

@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from webseam.engines.replies import Complaint, text
 from webseam.engines.vendor import Vendor
 from webseam.errors import ProviderError
-from webseam.seam.contract import HttpRequest
 from webseam.seam.facts import Facts, Setting
 from webseam.seam.failures import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from webseam.seam.contract import HttpReply, Query, SearchResult
+    from webseam.seam.contract import HttpReply, HttpRequest, Query, SearchResult
 
 # Some sixty of the larger Wikipedias; the code of each is the first label of its host.
 LANGUAGES = (
@@ -76,6 +75,8 @@ class MediaWiki(Vendor):
     def request(self, query: Query, settings: Mapping[str, str]) -> HttpRequest:
         """GET api.php?action=query&list=search."""
         from urllib.parse import urlencode
+
+        from webseam.seam.contract import HttpRequest
 
         base = settings["base_url"]
         if query.language:

@@ -1,0 +1,260 @@
+"""transports: the second stage of stdio: calls side by side in an event loop, while more is read.
+
+Imported with the first message that comes with work to await (see `webseam.transports.stdio`): a handshake does without.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import stat
+import threading
+from typing import TYPE_CHECKING
+
+from webseam.config import LIMITS
+from webseam.protocol.outcome import Outcome, lost
+from webseam.transports.streams import LeaveError, read_some
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from webseam.transports.stdio import Connection
+
+CLOSE_SECONDS = 5.0
+"""How long the owner's clean-up may take."""
+
+
+def serve_calls(connection: Connection, first: Outcome, ended: bool, close: Callable[[], Awaitable[None]] | None) -> int:
+    """Go on with a connection whose message `first` has work; `ended` says that its input has. Gives the exit code."""
+    with asyncio.Runner() as runner:
+        calls = Calls(connection, runner.get_loop())
+        connection.leave_soon = calls.leave_soon
+        try:
+            return runner.run(calls.serve(first, ended))
+        finally:
+            if close is not None:
+                runner.run(_clean_up(connection, close))
+
+
+async def _clean_up(connection: Connection, close: Callable[[], Awaitable[None]]) -> None:
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await close()
+    except Exception as error:  # noqa: BLE001  # we leave all the same; the owner hears of it
+        connection.fault(error)
+
+
+class Calls:
+    """What is pending, and what decides when to read, to write and to leave."""
+
+    def __init__(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
+        self.connection = connection
+        self.loop = loop
+        self.pending: dict[asyncio.Task[Outcome], Outcome] = {}
+        self.over: asyncio.Future[int] = loop.create_future()
+        self.ended = False
+        self.reader: PolledReader | ThreadReader | None = None
+        self.will_flush = False
+
+    async def serve(self, first: Outcome, ended: bool) -> int:
+        self.begin(first)
+        if ended:
+            self.arrived(b"")
+        else:
+            self.go_on()
+            self.reader = reader_of(self.loop, self.connection.streams.read, self.arrived)
+            self.go_on()
+        try:
+            return await self.over
+        finally:
+            if self.reader is not None:
+                self.reader.stop()
+            for task, outcome in list(self.pending.items()):
+                if outcome.request is not None:
+                    outcome.request.cancel()
+                task.cancel()
+            self.connection.flush()
+
+    # -------------------------------------------------------------------------------------------- reading
+
+    def arrived(self, data: bytes) -> None:
+        if data:
+            self.connection.lines.feed(data)
+        else:
+            self.connection.lines.end()
+            self.ended = True
+            self.loop.call_later(LIMITS.call_seconds, self.leave, 0)
+            self.watch_output()
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Take lines as long as there is room for what they may bring, then read on."""
+        connection = self.connection
+        try:
+            while connection.lines.ready:
+                if len(self.pending) >= LIMITS.pending_calls:
+                    break
+                outcome = connection.take()
+                if outcome.work is not None:
+                    self.begin(outcome)
+            if self.ended:
+                if not self.pending and not connection.lines.ready:
+                    connection.flush()
+                    self.leave(0)
+            elif self.reader is not None:
+                self.reader.read_on(not connection.lines.ready)
+            self.flush_soon()
+        except LeaveError as gone:
+            self.leave(gone.code)
+
+    # -------------------------------------------------------------------------------------------- calls
+
+    def begin(self, outcome: Outcome) -> None:
+        assert outcome.work is not None
+        assert outcome.request is not None
+        task = self.loop.create_task(outcome.work)
+        outcome.request.on_cancel(task.cancel)
+        self.pending[task] = outcome
+        task.add_done_callback(self.done)
+
+    def done(self, task: asyncio.Task[Outcome]) -> None:
+        outcome = self.pending.pop(task)
+        if self.over.done():
+            return
+        reply = self.lost(outcome) if task.cancelled() else task.result().reply
+        if reply is not None:
+            self.connection.replies.append(reply)
+        self.go_on()
+
+    def lost(self, outcome: Outcome) -> bytes | None:
+        """What is sent for a task that was cancelled: nothing, unless nobody cancelled its request."""
+        assert outcome.request is not None
+        if outcome.request.cancelled:
+            return None
+        self.connection.fault(RuntimeError(f"a provider let a cancellation escape in {outcome.request!r}"))
+        return lost(outcome.request).reply
+
+    # -------------------------------------------------------------------------------------------- writing and leaving
+
+    def flush_soon(self) -> None:
+        """Write once for all that is answered in this turn of the loop; at once when nothing else could be."""
+        if not self.connection.replies or self.will_flush:
+            return
+        if self.pending:
+            self.will_flush = True
+            self.loop.call_soon(self.flush)
+        else:
+            self.connection.flush()
+
+    def flush(self) -> None:
+        self.will_flush = False
+        try:
+            self.connection.flush()
+        except LeaveError as gone:
+            self.leave(gone.code)
+
+    def watch_output(self) -> None:
+        """Notice that nobody will read the answers that are still being worked on, where the system can tell."""
+        descriptor = self.connection.streams.write
+        try:
+            if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+                self.loop.add_reader(descriptor, self.leave, 0)  # the writing end of a pipe "reads" once its reader is gone
+        except (NotImplementedError, OSError, ValueError):
+            pass
+
+    def leave(self, code: int) -> None:
+        if not self.over.done():
+            self.over.set_result(code)
+
+    def leave_soon(self, code: int) -> None:
+        """From a signal handler."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: we are leaving
+            self.loop.call_soon_threadsafe(self.leave, code)
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+def reader_of(
+    loop: asyncio.AbstractEventLoop, descriptor: int, arrived: Callable[[bytes], None]
+) -> PolledReader | ThreadReader:
+    """Whatever can read `descriptor` without stopping the loop: the loop itself for pipes and sockets on POSIX (half the CPU a
+    call), a thread for all else: Linux cannot wait for a plain file, macOS never sees its end, Windows waits for sockets alone.
+    """
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            return PolledReader(loop, descriptor, arrived)
+    except (NotImplementedError, OSError, ValueError):
+        pass
+    return ThreadReader(loop, descriptor, arrived)
+
+
+class PolledReader:
+    """The loop says when there is something to read; reading that much never blocks, as nobody else reads from it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, descriptor: int, arrived: Callable[[bytes], None]) -> None:
+        self.loop = loop
+        self.descriptor = descriptor
+        self.arrived = arrived
+        loop.add_reader(descriptor, self.readable)
+        self.reading = True
+
+    def readable(self) -> None:
+        data = read_some(self.descriptor)
+        if not data:
+            self.stop()
+        self.arrived(data)
+
+    def read_on(self, more: bool) -> None:
+        if more is not self.reading:
+            self.reading = more
+            if more:
+                self.loop.add_reader(self.descriptor, self.readable)
+            else:
+                self.loop.remove_reader(self.descriptor)
+
+    def stop(self) -> None:
+        self.loop.remove_reader(self.descriptor)
+        self.reading = False
+
+
+class ThreadReader:
+    """A thread reads a chunk, hands it over, and waits until it may read the next. Nothing can wake it from a read: it dies
+    with the process, or with what it reads next."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, descriptor: int, arrived: Callable[[bytes], None]) -> None:
+        self.loop = loop
+        self.descriptor = descriptor
+        self.arrived = arrived
+        self.may_read = threading.Semaphore(0)
+        self.waiting = False
+        self.stopped = False
+        threading.Thread(target=self.read, name="stdin", daemon=True).start()
+
+    def read(self) -> None:
+        data = b"-"
+        while data:
+            data = read_some(self.descriptor)
+            try:
+                self.loop.call_soon_threadsafe(self.handed_over, data)
+            except RuntimeError:  # the loop is closed: we have left
+                return
+            if data:
+                self.may_read.acquire()
+            if self.stopped:
+                return
+
+    def handed_over(self, data: bytes) -> None:
+        self.waiting = True
+        self.arrived(data)
+
+    def read_on(self, more: bool) -> None:
+        if more and self.waiting:
+            self.waiting = False
+            self.may_read.release()
+
+    def stop(self) -> None:
+        self.stopped = True
+        self.may_read.release()

@@ -1,0 +1,226 @@
+"""The built-in web_fetch against a real server: a page, or an error whose first line says what would help."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+from webseam.call import Call
+from webseam.egress.client import Egress
+from webseam.errors import DocumentError, DoorError, WorkerError
+from webseam.reader.facts import FACTS
+from webseam.reader.refusals import place, retry_after
+from webseam.seam.contract import FetchProvider, Page
+from webseam.workers.pool import WorkerPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.reader.conftest import Site
+
+    Fetch = Callable[..., tuple[Page | BaseException, Call]]
+
+HTML = "text/html; charset=utf-8"
+
+
+def page(found: Page | BaseException) -> Page:
+    assert isinstance(found, Page), found
+    return found
+
+
+def test_a_page_comes_as_markdown_with_its_particulars(site: Site, fetch: Fetch) -> None:
+    url = site.says("/dir/page", "<title>The title</title><h1>Héllo</h1><p><a href=other>Other</a>", content_type=HTML)
+    found, call = fetch(url)
+    read = page(found)
+    assert read.content == f"# Héllo\n\n[Other]({site.url}/dir/other)"
+    assert (read.url, read.final_url, read.title) == (url, url, "The title")
+    assert read.content_type == "text/html"
+    assert not read.truncated
+    assert dt.datetime.fromisoformat(read.retrieved_at).tzinfo is not None
+    assert read.retrieved_at.endswith("Z")
+    steps = {step.name: step for step in call.steps}
+    assert steps["document"].detail["content_type"] == "text/html"
+    assert steps["document"].outcome == "ok"
+    assert "http" in steps
+
+
+def test_a_site_is_asked_for_markdown_first_and_taken_at_its_word(site: Site, fetch: Fetch) -> None:
+    url = site.says("/", "# Title\n\n<b>as written</b>", content_type="text/markdown")
+    read = page(fetch(url)[0])
+    assert read.content == "# Title\n\n<b>as written</b>"
+    assert read.title == "Title"
+    accept = site.asked[0][1]["accept"]
+    assert accept.startswith("text/markdown, text/html")
+
+
+def test_links_are_relative_to_where_the_page_was_found(site: Site, fetch: Fetch) -> None:
+    site.says("/new/place", "<a href=x>x</a>", content_type=HTML)
+    start = site.says("/old", status=302, location="/new/place")
+    read = page(fetch(start)[0])
+    assert read.url == start
+    assert read.final_url == site.url + "/new/place"
+    assert f"({site.url}/new/x)" in read.content
+
+
+def test_compressed_pages_are_read(site: Site, fetch: Fetch) -> None:
+    url = site.says("/", gzip.compress(b"<p>words"), content_type=HTML, content_encoding="gzip")
+    assert page(fetch(url)[0]).content == "words"
+
+
+def test_a_guessed_encoding_and_a_refresh_are_said(site: Site, fetch: Fetch) -> None:
+    body = "<meta http-equiv=refresh content='0;url=/next'><p>Это обычный русский текст без объявленной кодировки".encode(
+        "cp1251"
+    )
+    read = page(fetch(site.says("/", body, content_type="text/html"))[0])
+    assert "Это обычный русский текст" in read.content
+    assert "windows-1251" in read.notes[0]
+    assert f"{site.url}/next" in read.notes[1]
+    assert [path for path, _ in site.asked] == ["/"]
+
+
+def test_a_partial_reply_is_said(site: Site, fetch: Fetch) -> None:
+    read = page(fetch(site.says("/", "<p>half", status=206, content_type=HTML))[0])
+    assert "only a part" in read.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "words"),
+    [
+        (204, "http_status", "has no content"),
+        (300, "http_status", "several versions"),
+        (304, "http_status", "nothing has changed"),
+        (307, "http_status", "without saying where"),
+        (400, "http_status", "check its spelling"),
+        (401, "http_status", "wants a sign-in, which this reader cannot do"),
+        (402, "http_status", "wants to be paid"),
+        (403, "http_status", "refuses this reader"),
+        (404, "http_status", "has no such page: check the address, or search for the page"),
+        (410, "http_status", "gone for good"),
+        (418, "http_status", "refuses the request"),
+        (429, "rate_limited", "limits how often it may be asked: try again later"),
+        (451, "http_status", "legal reasons"),
+        (500, "http_status", "a fault of its own: try again later"),
+        (503, "http_status", "overloaded or being worked on: try again later"),
+        (599, "http_status", "a fault of its own"),
+        (999, "http_status", "not for pages"),
+    ],
+)
+def test_a_reply_without_a_page_says_what_would_help(site: Site, fetch: Fetch, status: int, kind: str, words: str) -> None:
+    url = site.says("/page", "<p>An error page", status=status, content_type=HTML)
+    error, call = fetch(url + "?token=hush")
+    assert isinstance(error, DoorError)
+    assert (error.kind, error.status) == (kind, status)
+    first = error.message.splitlines()[0]
+    assert words in first
+    assert f"status {status}" in first
+    assert first.startswith(f"{site.url}/page ")
+    assert "hush" not in first
+    assert [step.name for step in call.steps] == ["http"]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_how_long_to_wait_is_said(site: Site, fetch: Fetch, status: int) -> None:
+    error, _ = fetch(site.says("/", status=status, retry_after="120"))
+    assert isinstance(error, DoorError)
+    assert (error.kind, error.retry_after) == ("rate_limited", 120.0)
+    assert "try again in 120 s" in error.message
+
+
+NOW = dt.datetime(2026, 11, 30, 12, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("", None),
+        ("5", 5.0),
+        (" 5 ", 5.0),
+        ("-5", None),
+        ("1000000000", 3_600.0),
+        ("9" * 5_000, 3_600.0),
+        ("١٢", None),
+        ("Mon, 30 Nov 2026 12:01:00 GMT", 60.0),
+        ("Mon, 30 Nov 2026 11:00:00 GMT", 0.0),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 3_600.0),
+        ("Mon, 30 Nov 2026 12:01:00 -0000", 60.0),
+        ("soon", None),
+        ("Mon, 99 Nov 2026 99:00:00 GMT", None),
+    ],
+)
+def test_retry_after_is_clamped(value: str, seconds: float | None) -> None:
+    assert retry_after(value, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    "headers_and_body",
+    [({"cf-mitigated": "challenge"}, b"<p>Just a moment"), ({}, b"<script src=/cdn-cgi/challenge-platform/x>")],
+)
+def test_a_browser_check_is_named(site: Site, fetch: Fetch, headers_and_body: tuple[dict[str, str], bytes]) -> None:
+    headers, body = headers_and_body
+    error, _ = fetch(site.says("/", body, status=403, content_type=HTML, **headers))
+    assert isinstance(error, DoorError)
+    assert "check for robots" in error.message
+
+
+def test_an_empty_body_is_an_error(site: Site, fetch: Fetch) -> None:
+    error, _ = fetch(site.says("/", b"", content_type=HTML))
+    assert isinstance(error, DoorError)
+    assert "nothing at all" in error.message
+
+
+def test_what_is_not_text_is_refused_with_its_type_and_address(site: Site, fetch: Fetch) -> None:
+    error, call = fetch(site.says("/paper.pdf", b"%PDF-1.7 ...", content_type="application/pdf"))
+    assert isinstance(error, DocumentError)
+    assert error.kind == "unsupported_type"
+    assert error.message.startswith(f"{site.url}/paper.pdf: This is a PDF document (application/pdf, 12 bytes)")
+    assert call.steps[-1].outcome == "unsupported_type"
+
+
+def test_a_page_without_text_is_an_error(site: Site, fetch: Fetch) -> None:
+    error, _ = fetch(site.says("/", "<div id=root></div>", content_type=HTML))
+    assert isinstance(error, DocumentError)
+    assert error.kind == "empty"
+
+
+def test_reading_ends_with_the_call(site: Site, fetch: Fetch) -> None:
+    slow = b"<a href=/x>y</a> " * 300_000
+    error, call = fetch(site.says("/", slow, content_type=HTML), call=Call(seconds=1.0))
+    assert isinstance(error, WorkerError | DoorError)
+    assert error.kind == "timeout"
+    assert call.steps[-1].outcome == "timeout"
+
+
+def test_a_private_address_is_the_doors_to_refuse(site: Site, fetch: Fetch) -> None:
+    error, _ = fetch("http://127.0.0.1:9/")
+    assert isinstance(error, DoorError)
+    assert error.kind == "blocked_address"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:pw@e.com/a?b=c#d", "https://e.com/a"),
+        ("https://e.com/" + "a" * 5_000, "https://e.com/" + "a" * 186),
+        ("http://[bad", "The address"),
+    ],
+)
+def test_an_address_in_a_sentence_has_no_secrets_and_is_short(url: str, shown: str) -> None:
+    assert place(url) == shown
+
+
+def test_the_reader_is_a_fetch_provider_that_asks_nobody_else() -> None:
+    from webseam.reader.builtin import BuiltinReader
+
+    async def check() -> bool:
+        call = Call()
+        egress = Egress()
+        return isinstance(BuiltinReader(egress.door(call, "reading"), WorkerPool(), call), FetchProvider)
+
+    assert asyncio.run(check())
+    assert FACTS.name == BuiltinReader.name == "builtin"
+    assert FACTS.reading
+    assert not FACTS.third_party
