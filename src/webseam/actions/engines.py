@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from webseam.errors import ArgumentError, WebseamError
-from webseam.seam.failures import how_to_set
+from webseam.seam.failures import Kind, failure
 from webseam.switchboard import DEFAULT_ENGINES, ROLES, SEARCH
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ def missing(switchboard: Switchboard, account: str, facts: Facts) -> str:
         return error.message
     for setting in facts.settings:
         if setting.required and not given.get(setting.key):
-            return f"{facts.title} needs {setting.title}: give it with {how_to_set(facts)}."
+            if setting.type == "secret":
+                return failure(facts, Kind.NO_KEY).message
+            return f"{facts.title} needs {setting.title}: give it with `webseam set {facts.name} {setting.key}`."
     if facts.name == "index" and not switchboard.corpus(account).exists():
         return "The private index is empty: fill it with `webseam index add DIR|FILE|URL`."
     return ""

@@ -230,7 +230,9 @@ class _Door:
             resolver=egress.resolver,
         )
         session = egress.session()
-        with self._call.step("http", method=leg.method, host=without_secrets(url.host, secrets)) as step:
+        with self._call.step(
+            "http", method=leg.method, host=without_secrets(url.host, secrets) if secrets else url.host
+        ) as step:
             hop.check_spelling(egress.ports)
             token = hop_now.set(hop)
             try:
@@ -268,16 +270,17 @@ async def _reply(response: aiohttp.ClientResponse, hop: Hop, leg: Leg, step: Ste
         raise refusals.bad_reply(leg.url, "it is not valid HTTP/1.1")
     if response.status == 101:
         raise refusals.bad_reply(leg.url, "it switches to a protocol that was not asked for")
-    if sum(len(name) + len(value) for name, value in response.raw_headers) > LIMITS.header_bytes:
+    # What came so far is more than the headers, so only then are they measured.
+    if hop.handler.received > LIMITS.header_bytes and _size(response.raw_headers) > LIMITS.header_bytes:
         raise refusals.too_large(leg.url, "The headers of", LIMITS.header_bytes)
-    locations = set(response.headers.getall("Location", ()))
-    if len(locations) > 1:
-        raise refusals.bad_reply(leg.url, "it redirects to several addresses at once")
     headers = _headers(response.headers)
-    if locations:
+    redirects = response.status in REDIRECTS and "location" in headers
+    if redirects:
+        locations = set(response.headers.getall("Location"))
+        if len(locations) > 1:
+            raise refusals.bad_reply(leg.url, "it redirects to several addresses at once")
         headers["location"] = locations.pop()
-    empty = leg.method == "HEAD" or response.status in _NO_BODY
-    if empty or (bounds.skip_redirects and response.status in REDIRECTS and locations):
+    if leg.method == "HEAD" or response.status in _NO_BODY or (redirects and bounds.skip_redirects):
         return HttpReply(response.status, headers, b"", leg.url.href)
     try:
         names = codings(headers.get("content-encoding", ""))
@@ -315,6 +318,10 @@ async def _body(response: aiohttp.ClientResponse, names: list[str], url: Url, st
                 raise refusals.too_large(url, "The decompressed reply of" if names else "The reply of", bounds.limit)
     decoder.finish()
     return b"".join(pieces)
+
+
+def _size(headers: Iterable[tuple[bytes, bytes]]) -> int:
+    return sum(len(name) + len(value) for name, value in headers)
 
 
 def _payload(body: bytes) -> bytes | io.BytesIO | None:

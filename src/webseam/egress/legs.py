@@ -64,6 +64,9 @@ def first_leg(request: HttpRequest, user_agent: str) -> Leg:
     if method not in _METHODS:
         raise _invalid_request(url, f"the method must be one of {', '.join(sorted(_METHODS))}")
     headers = {"User-Agent": user_agent, "Accept": "*/*"}
+    if not request.headers:
+        headers["Accept-Encoding"] = ACCEPT_ENCODING
+        return Leg(url, method, headers, request.body, url)
     names = {name.lower(): name for name in headers}
     for name, value in request.headers.items():
         key = name.lower()

@@ -156,7 +156,7 @@ class VendorProvider:
             kind = _BY_DOOR.get(error.kind)
             if kind is None:
                 raise  # an address or a port that is the owner's to allow: the door's own words say how
-            raise failure(self._vendor.FACTS, kind, vendor_says=f"(the door) {error}") from error
+            raise failure(self._vendor.FACTS, kind, door_says=str(error)) from error
 
     def _read(self, reply: HttpReply, asked: Query) -> list[SearchResult]:
         vendor = self._vendor

@@ -48,9 +48,13 @@ def failure(
     status: int | None = None,
     retry_after: float | None = None,
     vendor_says: str = "",
+    door_says: str = "",
     request_id: str | None = None,
 ) -> ProviderError:
-    """The error to raise for `kind`, worded for the engine. `vendor_says` is foreign text: it goes on a later line, cut."""
+    """The error to raise for `kind`, worded for the engine. `vendor_says` is foreign text: it goes on a later line, cut.
+
+    `door_says` are the words of our own door, when nothing came from the vendor.
+    """
     title = facts.title
     wait = f" Try again in {retry_after:.0f} s." if retry_after is not None else " Try again later."
     sentence = {
@@ -78,6 +82,8 @@ def failure(
         details.append(f"request {request_id[:100]}")
     if vendor_says:
         details.append(f"it says: {' '.join(vendor_says.split())[: LIMITS.error_chars // 4]}")
+    if door_says:
+        details.append(" ".join(door_says.split()))
     text = sentence + (f"\n{facts.name}: " + "; ".join(details) if details else "")
     return ProviderError(
         text, kind=kind.value, engine=facts.name, retry_after=retry_after, status=status, request_id=request_id
