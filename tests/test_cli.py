@@ -147,6 +147,9 @@ def test_the_private_index_from_nothing_to_a_page_read(run: Run, tmp_path: Path)
     assert code == OK
     assert "# Neap tides" in out
     assert str(tmp_path) not in out
+    answer = json.loads(run("fetch", hit["url"], "--json")[1])
+    assert (answer["provider"], answer["url"]) == ("index", hit["url"])
+    assert "# Neap tides" in answer["text"]
     assert "2 documents" in run("index", "remove", row["name"])[1]
     code, _, err = run("index", "remove", row["name"])
     assert code == FAILED

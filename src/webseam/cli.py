@@ -30,9 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # argparse costs as much as a bare interpreter's start: the one command that agents wait for does without it.
         if arguments[:1] == ["stdio"] and (len(arguments) == 1 or (len(arguments) == 3 and arguments[1] == "--data")):
             return _stdio({"data": arguments[2]} if len(arguments) == 3 else {})
-        options = _parser().parse_args(arguments)
-        run: Callable[[argparse.Namespace], int] = options.run
-        return run(options)
+        from webseam.parser import parser
+
+        options = parser().parse_args(arguments)
+        return COMMANDS[options.run](options)
     except WebseamError as error:
         _say_error(error.message)
         return WRONG if isinstance(error, (ArgumentError, ConfigurationError)) else FAILED
@@ -144,7 +145,8 @@ def _run_fetch(options: argparse.Namespace) -> int:
     if options.json:
         import json
 
-        print(json.dumps({"text": text}, ensure_ascii=False))
+        head, _, fenced = text.partition("\n")
+        print(json.dumps({**json.loads(head), "text": fenced}, ensure_ascii=False, indent=2))
         return OK
     print(text)
     return OK
@@ -464,129 +466,18 @@ def _silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parser() -> argparse.ArgumentParser:
-    import argparse
-
-    from webseam import __version__
-
-    def command(
-        group: Any, name: str, run: Callable[[argparse.Namespace], int] | None, says: str, examples: str
-    ) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = group.add_parser(
-            name,
-            help=says,
-            description=says[0].upper() + says[1:] + ".",
-            epilog="examples:\n" + "\n".join("  " + line for line in examples.splitlines()),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        made.add_argument("--data", metavar="DIR", default=argparse.SUPPRESS, help="the data directory (also WEBSEAM_DATA)")
-        if run is not None:
-            made.set_defaults(run=run)
-        return made
-
-    parser = argparse.ArgumentParser(
-        prog="webseam",
-        description="The seam between AI agents and the web: web_search and web_fetch over MCP, by the engine you choose.",
-        epilog="start here:\n  webseam demo                     see the main job done\n"
-        "  webseam stdio                    what a desktop agent starts\n"
-        "  webseam COMMAND --help           examples of each command",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(data=None, account="local")
-    parser.add_argument("--data", metavar="DIR", help="the data directory (also WEBSEAM_DATA)")
-    parser.add_argument("--version", action="version", version=f"webseam {__version__}")
-    group = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    made = command(
-        group, "serve", _run_serve, "serve the two tools over HTTP on this machine",
-        "webseam serve\nwebseam serve --port 9000\nwebseam serve --port 0 --json",
-    )  # fmt: skip
-    made.add_argument("--host", help="the loopback address to bind (default 127.0.0.1)")
-    made.add_argument("--port", type=int, help="the port (default 8377; 0 takes a free one)")
-    made.add_argument("--json", action="store_true", help="print the address as JSON when ready")
-
-    command(
-        group, "stdio", _run_stdio, "serve the two tools over standard input and output, as desktop agents start it",
-        "webseam stdio\nclaude mcp add webseam -- webseam stdio",
-    )  # fmt: skip
-
-    made = command(
-        group, "search", _run_search, "run web_search as an agent would",
-        'webseam search "how tides work"\nwebseam search tides --count 3 --json\nwebseam search tides --engine mediawiki',
-    )  # fmt: skip
-    made.add_argument("query", nargs="+")
-    made.add_argument("--engine", help="use this engine for this once")
-    made.add_argument("--count", type=int)
-    made.add_argument("--freshness", help="day, week, month, year or YYYY-MM-DD..YYYY-MM-DD")
-    made.add_argument("--country", help="two letters, as DE")
-    made.add_argument("--language", help="as en or pt-BR")
-    made.add_argument("--include-domain", action="append", metavar="DOMAIN", help="only from there; may be repeated")
-    made.add_argument("--exclude-domain", action="append", metavar="DOMAIN", help="never from there; may be repeated")
-    made.add_argument("--json", action="store_true", help="the answer as the agent gets it")
-
-    made = command(
-        group, "fetch", _run_fetch, "run web_fetch as an agent would",
-        "webseam fetch https://example.com/\nwebseam fetch https://example.com/ --find price\n"
-        "webseam fetch https://example.com/ --section Install",
-    )  # fmt: skip
-    made.add_argument("url")
-    made.add_argument("--engine", help="use this reader for this once")
-    made.add_argument("--start", type=int, help="go on from this character")
-    made.add_argument("--max-chars", type=int, help="size of the window (default 10000)")
-    made.add_argument("--find", help="only the passages around these words")
-    made.add_argument("--section", help="only the section under this heading")
-    made.add_argument("--json", action="store_true", help="the answer as data")
-
-    made = command(
-        group, "use", _run_use, "choose the engine behind web_search or web_fetch, or see them all",
-        "webseam use\nwebseam use search brave\nwebseam use reading builtin\nwebseam use search default",
-    )  # fmt: skip
-    made.add_argument("role", nargs="?", choices=("search", "reading"))
-    made.add_argument("engine", nargs="?", metavar="NAME", help="the engine, or `default`")
-    made.add_argument("--json", action="store_true", help="the engines as data")
-
-    made = command(
-        group, "set", _run_set, "set a field of an engine; a secret is asked for, piped in, or taken from @env:NAME",
-        "webseam set brave api_key\nwebseam set brave api_key @env:MY_KEY\npass show brave | webseam set brave api_key\n"
-        "webseam set mediawiki base_url https://de.wikipedia.org\nwebseam set brave api_key --remove",
-    )  # fmt: skip
-    made.add_argument("engine", metavar="NAME")
-    made.add_argument("field", metavar="FIELD")
-    made.add_argument("value", nargs="?", metavar="VALUE", help="@env:NAME, or the value when it is no secret")
-    made.add_argument("--remove", action="store_true", help="forget it")
-
-    made = command(
-        group, "allow", _run_allow, "trust a private address for one purpose, or see those that are trusted",
-        "webseam allow localhost:3000\nwebseam allow wiki.internal:80 --for index\n"
-        "webseam allow 127.0.0.1:9000 --for engine:brave\nwebseam allow\nwebseam allow localhost:3000 --remove",
-    )  # fmt: skip
-    made.add_argument("address", nargs="?", metavar="HOST:PORT")
-    made.add_argument("--for", dest="purpose", default="reading", metavar="PURPOSE", help="reading, index or engine:NAME")
-    made.add_argument("--remove", action="store_true", help="trust it no more")
-    made.add_argument("--json", action="store_true", help="the list as data")
-
-    made = command(
-        group, "index", None, "fill and look after the private index",
-        "webseam index add ~/notes\nwebseam index add https://docs.example.com/ --limit 200\nwebseam index list\n"
-        "webseam use search index",
-    )  # fmt: skip
-    inner = made.add_subparsers(dest="action", required=True, metavar="ACTION")
-    made = command(
-        inner, "add", _run_index_add, "index a folder, a file or a site; again takes only what changed",
-        "webseam index add ~/notes\nwebseam index add https://docs.example.com/ --limit 200\nwebseam index add a.md b.md",
-    )  # fmt: skip
-    made.add_argument("what", nargs="+", metavar="DIR|FILE|URL")
-    made.add_argument("--name", help="what to call the source")
-    made.add_argument("--limit", type=int, metavar="N", help="at most N pages of a site")
-    made.add_argument("--json", action="store_true", help="the report as data")
-    made = command(inner, "list", _run_index_list, "what is in the private index", "webseam index list --json")
-    made.add_argument("--json", action="store_true", help="the list as data")
-    made = command(inner, "remove", _run_index_remove, "forget a source and its documents", "webseam index remove notes")
-    made.add_argument("name", metavar="SOURCE")
-    made = command(inner, "rebuild", _run_index_rebuild, "make the index anew from its sources", "webseam index rebuild")
-    made.add_argument("--json", action="store_true", help="the reports as data")
-
-    command(group, "demo", _run_demo, "index a small site, then search and read it through a real MCP client", "webseam demo")
-    made = command(group, "doctor", _run_doctor, "check this installation and say what to mend", "webseam doctor --json")
-    made.add_argument("--json", action="store_true", help="the findings as data")
-    return parser
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "serve": _run_serve,
+    "stdio": _run_stdio,
+    "search": _run_search,
+    "fetch": _run_fetch,
+    "use": _run_use,
+    "set": _run_set,
+    "allow": _run_allow,
+    "index add": _run_index_add,
+    "index list": _run_index_list,
+    "index remove": _run_index_remove,
+    "index rebuild": _run_index_rebuild,
+    "demo": _run_demo,
+    "doctor": _run_doctor,
+}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from webseam.cli import _parser
+from webseam.parser import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "docs").rglob("examples/*.py"))
@@ -19,7 +19,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_of_the_documentation_runs(example: Path) -> None:
-    done = subprocess.run([sys.executable, "-W", "error", str(example)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(example)], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 
@@ -36,7 +38,7 @@ def test_every_command_of_a_page_can_be_parsed(page: Path) -> None:
         for line in block.splitlines():
             command = line.removeprefix("$ ").split("  #")[0].strip()
             if command.startswith("webseam "):
-                _parser().parse_args(shlex.split(command)[1:])
+                parser().parse_args(shlex.split(command)[1:])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

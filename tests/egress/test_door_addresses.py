@@ -6,6 +6,8 @@ Each refusal is also checked at the other end: the listener that the address wou
 from __future__ import annotations
 
 import asyncio
+import itertools
+import random
 from typing import Any
 
 import pytest
@@ -140,6 +142,33 @@ def test_a_name_that_changes_its_mind_gets_one_resolution_a_hop(net: Any, respon
             assert error.kind == "blocked_address"
             assert web.resolver.asked == ["rebind.test"] * 2
             assert (inside.connections, outside.connections) == (0, 1)
+
+    asyncio.run(main())
+
+
+def test_three_hundred_changes_of_mind_at_once_never_reach_this_machine(net: Any, respond: Any) -> None:
+    class Fickle:
+        """Public, then loopback, then public...; each answer after a wait of its own."""
+
+        def __init__(self) -> None:
+            self.chance = random.Random(7)
+            self.turns = itertools.cycle([["93.184.216.34"], ["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["::1"]])
+
+        async def resolve(self, host: str, port: int) -> list[str]:
+            answer = next(self.turns)
+            await asyncio.sleep(self.chance.random() / 100)
+            return answer
+
+    async def main() -> None:
+        async with net(resolver=Fickle()) as web:
+            inside = await web.site(respond(b"inside"), "127.0.0.1")
+            await web.public_site("rebind.test", respond(b"outside", connection="close"))
+            web.leads |= {("127.0.0.1", 80): inside.port, ("::1", 80): inside.port}
+            got = await asyncio.gather(
+                *(web.door().send(HttpRequest("http://rebind.test/")) for _ in range(300)), return_exceptions=True
+            )
+            assert {getattr(one, "body", None) or getattr(one, "kind", "") for one in got} == {b"outside", "blocked_address"}
+            assert inside.connections == 0
 
     asyncio.run(main())
 

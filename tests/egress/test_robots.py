@@ -264,9 +264,9 @@ def test_large_files_push_out_older_ones() -> None:
             return HttpReply(200, {}, body, url)
 
         robots = Robots()
-        for number in range(40):
+        for number in range(15):
             await robots.verdict(fetch, ("local", "index"), parse(f"http://h{number}.test/"))
-        assert len(robots._kept) < 15
+        assert len(robots._kept) < 12
         assert robots._bytes <= 4 * 1024 * 1024
 
     asyncio.run(main())

@@ -21,7 +21,6 @@ from aiohttp.http_exceptions import HttpProcessingError
 from webseam import __version__
 from webseam.config import LIMITS
 from webseam.egress import refusals
-from webseam.egress.addresses import Allowance
 from webseam.egress.decoding import Decoder, TooMuchError, UndecodableError, codings
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now, tls_context
 from webseam.egress.faults import redacted, timed_out, translate, without_secrets
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from webseam.call import Call, Step
+    from webseam.egress.addresses import Allowance
     from webseam.egress.dialer import Resolver, SocketFactory
     from webseam.egress.urls import Url
     from webseam.seam.contract import Door
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 Reply = TypeVar("Reply")
 
 OPEN_PORTS: Final = frozenset({80, 443, 8080, 8443})
+_CLOCKS_DIFFER_BY: Final = 0.05  # seconds: the loop's timers may fire a little before the call's own clock says so
 _CONTACT: Final = re.compile(r"[\x21-\x27\x2a-\x7e]{1,200}")  # printable, no space, no parentheses
 _NO_BODY: Final = frozenset({204, 205, 304})
 _ENCODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})  # untrue once decoded
@@ -160,7 +161,7 @@ class _Door:
         """
         call, parsed = self._call, parse(url)
         verdict = self._egress.robots.verdict(
-            self._robots_txt, (call.account, self._purpose), parsed, over=lambda: call.remaining() <= 0
+            self._robots_txt, (call.account, self._purpose), parsed, over=lambda: call.remaining() < _CLOCKS_DIFFER_BY
         )
         return await self._within(verdict, parsed)
 

@@ -158,7 +158,11 @@ class Hop:
 
     def may_dial(self, ip: str) -> bool:
         """Whether `ip` is one of the vetted addresses, judged once more."""
-        return ip in (self.addresses or ()) and self.objection(ip, resolved=True) is None
+        try:
+            canonical = str(ipaddress.ip_address(ip))
+        except ValueError:
+            return False
+        return canonical in (self.addresses or ()) and self.objection(canonical, resolved=True) is None
 
 
 hop_now: ContextVar[Hop] = ContextVar("webseam_egress_hop")
