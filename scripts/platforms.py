@@ -57,19 +57,20 @@ def unresolvable(pins: list[str], platform: str, python: str) -> tuple[int, list
 
 def main() -> int:
     """Print the table, or with `--json` the same as data."""
-    rows = []
+    rows: list[dict[str, object]] = []
+    unknown: list[tuple[str, str]] = []
     for lock, file in LOCKS.items():
         pins = requirements(ROOT / "requirements" / file)
         for title, platform in PLATFORMS.items():
             for python in PYTHONS:
                 wheels, gaps = unresolvable(pins, platform, python)
+                unknown += [(title, gap) for gap in gaps if (gap, title) not in KNOWN_GAPS]
                 rows.append({"lock": lock, "platform": title, "python": python, "wheels": wheels, "gaps": gaps})
                 if "--json" not in sys.argv[1:]:
                     said = ", ".join(f"{gap} ({KNOWN_GAPS.get((gap, title), 'no wheel')})" for gap in gaps) or "none"
                     print(f"{lock:5} {title:15} Python {python:5} {wheels:3} wheels   gaps: {said}", flush=True)
     if "--json" in sys.argv[1:]:
         print(json.dumps(rows, indent=2))
-    unknown = [(row["platform"], gap) for row in rows for gap in row["gaps"] if (gap, row["platform"]) not in KNOWN_GAPS]
     return 1 if unknown else 0
 
 

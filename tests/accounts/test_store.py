@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ KEY = "BSA-0123456789-abcdef-SECRET"
 
 
 @pytest.fixture
-def store(tmp_path: Path):
+def store(tmp_path: Path) -> Iterator[Store]:
     made = Store(tmp_path / "settings.sqlite3", Vault(tmp_path / "vault.key"))
     yield made
     made.close()

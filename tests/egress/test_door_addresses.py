@@ -11,8 +11,11 @@ import random
 from typing import Any
 
 import pytest
+from aiohttp import ClientConnectorError
 
 from webseam.egress.addresses import Allowance
+from webseam.egress.dialer import Hop, hop_now
+from webseam.egress.urls import parse
 from webseam.errors import DoorError
 from webseam.seam.contract import HttpRequest
 
@@ -234,6 +237,28 @@ def test_a_connection_whose_peer_is_another_address_is_not_used(net: Any, respon
             error = await refusal(web.door(), "http://liar.test/")
             assert error.kind == "connect"
             assert site.requests == []
+
+    asyncio.run(main())
+
+
+def test_the_transport_itself_dials_nothing_but_what_the_hop_vetted(net: Any, respond: Any) -> None:
+    """Even if something led aiohttp to another address than the URL that was judged, no socket is made for it."""
+
+    async def main() -> None:
+        async with net(sockets=None) as web:
+            site = await web.site(respond(b"inside"))
+            session = web.egress.session()
+            with pytest.raises(LookupError):
+                await session.get(f"http://127.0.0.1:{site.port}/")
+            for judged in ("http://93.184.216.34/", "http://a.test/", f"http://93.184.216.34:{site.port}/"):
+                hop = Hop(parse(judged), rule=None, purpose="reading", asked=None, listeners=lambda: (), resolver=web.resolver)
+                hop.addresses = ("93.184.216.34", "127.0.0.1")
+                token = hop_now.set(hop)
+                for dialled in ("127.0.0.1", "[::1]", "localhost", "93.184.216.34", "10.0.0.1"):
+                    with pytest.raises(ClientConnectorError):
+                        await session.get(f"http://{dialled}:{site.port + (dialled[0] == '9')}/")
+                hop_now.reset(token)
+            assert site.connections == 0
 
     asyncio.run(main())
 

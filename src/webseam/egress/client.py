@@ -11,20 +11,19 @@ import contextlib
 import io
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import aiohttp
 import yarl
-from aiohttp import HttpVersion10, HttpVersion11
 from aiohttp.http_exceptions import HttpProcessingError
 
 from webseam import __version__
 from webseam.config import LIMITS
-from webseam.egress import refusals
-from webseam.egress.decoding import Decoder, TooMuchError, UndecodableError, codings
+from webseam.egress import refusals, replies
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now, tls_context
 from webseam.egress.faults import redacted, timed_out, translate, without_secrets
 from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected
+from webseam.egress.replies import Bounds
 from webseam.egress.robots import Robots
 from webseam.egress.urls import parse
 from webseam.errors import ConfigurationError, DoorError
@@ -32,10 +31,10 @@ from webseam.seam.contract import HttpReply, HttpRequest, RobotsVerdict
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from collections.abc import Callable, Coroutine, Iterable
     from typing import Final
 
-    from webseam.call import Call, Step
+    from webseam.call import Call
     from webseam.egress.addresses import Allowance
     from webseam.egress.dialer import Resolver, SocketFactory
     from webseam.egress.urls import Url
@@ -46,9 +45,6 @@ Reply = TypeVar("Reply")
 OPEN_PORTS: Final = frozenset({80, 443, 8080, 8443})
 _CLOCKS_DIFFER_BY: Final = 0.05  # seconds: the loop's timers may fire a little before the call's own clock says so
 _CONTACT: Final = re.compile(r"[\x21-\x27\x2a-\x7e]{1,200}")  # printable, no space, no parentheses
-_NO_BODY: Final = frozenset({204, 205, 304})
-_ENCODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})  # untrue once decoded
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def default_user_agent() -> str:
@@ -86,8 +82,7 @@ class Egress:
         self.user_agent = user_agent or default_user_agent()
         self.ports = ports
         self.robots = Robots()
-        self._system_resolver = SystemResolver() if resolver is None else None
-        self.resolver: Resolver = resolver or self._system_resolver or SystemResolver()
+        self.resolver: Resolver = resolver or SystemResolver()
         self._tls = tls
         self._sockets = sockets
         self._session: aiohttp.ClientSession | None = None
@@ -102,8 +97,8 @@ class Egress:
         session, self._session, self._loop = self._session, None, None
         if session is not None:
             await session.close()
-        if self._system_resolver is not None:
-            self._system_resolver.close()
+        if isinstance(self.resolver, SystemResolver):
+            self.resolver.close()
 
     def session(self) -> aiohttp.ClientSession:
         """The one aiohttp session: nothing is kept between requests but connections."""
@@ -152,7 +147,7 @@ class _Door:
     async def send(self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None) -> HttpReply:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
-        return await self._send(request, follow, limit)
+        return await self._send(request, Bounds(limit, follow=follow))
 
     async def robots(self, url: str) -> RobotsVerdict:
         """What robots.txt of the URL's origin says to us; see `seam.contract.Door`.
@@ -167,14 +162,12 @@ class _Door:
 
     async def _robots_txt(self, url: str, seconds: float) -> HttpReply:
         request = HttpRequest(url, headers={"Accept": "text/plain, */*;q=0.1"})
-        return await self._send(request, True, LIMITS.robots_bytes, cut=True, seconds=seconds)
+        return await self._send(request, Bounds(LIMITS.robots_bytes, follow=True, cut=True), seconds)
 
-    async def _send(
-        self, request: HttpRequest, follow: bool, limit: int, *, cut: bool = False, seconds: float | None = None
-    ) -> HttpReply:
+    async def _send(self, request: HttpRequest, bounds: Bounds, seconds: float | None = None) -> HttpReply:
         try:
             leg = first_leg(request, self._egress.user_agent)
-            return await self._within(self._follow(leg, request.secrets, follow, limit, cut), leg.url, seconds)
+            return await self._within(self._follow(leg, request.secrets, bounds), leg.url, seconds)
         except DoorError as error:
             # Without its cause: aiohttp's exceptions hold URLs, and a traceback in a log would show them.
             raise redacted(error, request.secrets) from None
@@ -205,12 +198,12 @@ class _Door:
         for scope in self._running:
             scope.reschedule(0)
 
-    async def _follow(self, leg: Leg, secrets: tuple[str, ...], follow: bool, limit: int, cut: bool) -> HttpReply:
+    async def _follow(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds) -> HttpReply:
         """The legs, one after another, until one is answered by something else than a redirect."""
         for _ in range(LIMITS.redirects + 1):
-            reply = await self._one(leg, secrets, follow, limit, cut)
+            reply = await self._one(leg, secrets, bounds)
             location = reply.headers.get("location")
-            if not follow or reply.status not in REDIRECTS or location is None:
+            if not bounds.follow or reply.status not in REDIRECTS or location is None:
                 return reply
             leg = redirected(leg, reply.status, location, self._egress.user_agent)
         raise DoorError(
@@ -219,7 +212,7 @@ class _Door:
             url=leg.url.origin,
         )
 
-    async def _one(self, leg: Leg, secrets: tuple[str, ...], follow: bool, limit: int, cut: bool) -> HttpReply:
+    async def _one(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds) -> HttpReply:
         """One leg, recorded as one step."""
         egress, url = self._egress, leg.url
         hop = Hop(
@@ -231,9 +224,8 @@ class _Door:
             resolver=egress.resolver,
         )
         session = egress.session()
-        with self._call.step(
-            "http", method=leg.method, host=without_secrets(url.host, secrets) if secrets else url.host
-        ) as step:
+        host = without_secrets(url.host, secrets) if secrets else url.host
+        with self._call.step("http", method=leg.method, host=host) as step:
             hop.check_spelling(egress.ports)
             token = hop_now.set(hop)
             try:
@@ -245,7 +237,9 @@ class _Door:
                     allow_redirects=False,
                 ) as response:
                     step.detail["status"] = response.status
-                    return await _reply(response, hop, leg, step, _Bounds(limit, cut, skip_redirects=follow))
+                    assert hop.handler is not None  # set by the connector when it handed out the connection
+                    return await replies.read(response, hop.handler, leg, step, bounds)
+            # ValueError and RuntimeError: what aiohttp and uvloop raise for some hostile replies and for closed transports.
             except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, RuntimeError) as error:
                 if hop.handler is not None and hop.handler.overrun:
                     what = "The reply of" if "status" in step.detail else "The headers of"
@@ -255,92 +249,11 @@ class _Door:
                 hop_now.reset(token)
 
 
-class _Bounds(NamedTuple):
-    """How much of a body is wanted: at most `limit` bytes; `cut` there instead of refusing; none of a redirect's."""
-
-    limit: int
-    cut: bool
-    skip_redirects: bool
-
-
-async def _reply(response: aiohttp.ClientResponse, hop: Hop, leg: Leg, step: Step, bounds: _Bounds) -> HttpReply:
-    """The whole reply, decoded. Raises `DoorError` (`too_large`, `bad_reply`) and what aiohttp raises."""
-    assert hop.handler is not None
-    hop.handler.expect_body()
-    if response.version not in (HttpVersion10, HttpVersion11):
-        raise refusals.bad_reply(leg.url, "it is not valid HTTP/1.1")
-    if response.status == 101:
-        raise refusals.bad_reply(leg.url, "it switches to a protocol that was not asked for")
-    # What came so far is more than the headers, so only then are they measured.
-    if hop.handler.received > LIMITS.header_bytes and _size(response.raw_headers) > LIMITS.header_bytes:
-        raise refusals.too_large(leg.url, "The headers of", LIMITS.header_bytes)
-    headers = _headers(response.headers)
-    redirects = response.status in REDIRECTS and "location" in headers
-    if redirects:
-        locations = set(response.headers.getall("Location"))
-        if len(locations) > 1:
-            raise refusals.bad_reply(leg.url, "it redirects to several addresses at once")
-        headers["location"] = locations.pop()
-    if leg.method == "HEAD" or response.status in _NO_BODY or (redirects and bounds.skip_redirects):
-        return HttpReply(response.status, headers, b"", leg.url.href)
-    try:
-        names = codings(headers.get("content-encoding", ""))
-        body = await _body(response, names, leg.url, step, bounds)
-    except UndecodableError as error:
-        raise refusals.bad_reply(leg.url, str(error)) from None
-    except TooMuchError:
-        raise refusals.too_large(leg.url, "The decompressed reply of", LIMITS.body_bytes) from None
-    if names:
-        headers = {name: value for name, value in headers.items() if name not in _ENCODED}
-    return HttpReply(response.status, headers, body, leg.url.href)
-
-
-async def _body(response: aiohttp.ClientResponse, names: list[str], url: Url, step: Step, bounds: _Bounds) -> bytes:
-    """The decoded body within the bounds. What is left unread closes the connection."""
-    declared = response.content_length
-    most = LIMITS.wire_bytes if names else min(LIMITS.wire_bytes, bounds.limit)
-    if declared is not None and declared > most and not bounds.cut:
-        raise refusals.too_large(url, "The reply of", most)
-    decoder = Decoder(names, LIMITS.body_bytes)
-    expand = decoder.feed if names else lambda chunk: (chunk,)
-    pieces: list[bytes] = []
-    wire = size = 0
-    while chunk := await response.content.readany():
-        wire += len(chunk)
-        step.detail["bytes"] = wire
-        if wire > LIMITS.wire_bytes:
-            raise refusals.too_large(url, "The reply of", LIMITS.wire_bytes)
-        for piece in expand(chunk):
-            size += len(piece)
-            pieces.append(piece)
-            if size > bounds.limit:
-                if bounds.cut:
-                    return b"".join(pieces)[: bounds.limit]
-                raise refusals.too_large(url, "The decompressed reply of" if names else "The reply of", bounds.limit)
-    decoder.finish()
-    return b"".join(pieces)
-
-
-def _size(headers: Iterable[tuple[bytes, bytes]]) -> int:
-    return sum(len(name) + len(value) for name, value in headers)
-
-
 def _payload(body: bytes) -> bytes | io.BytesIO | None:
     """The body as aiohttp wants it: bytes at once, more than a megabyte in pieces."""
     if len(body) > 1024 * 1024:
         return io.BytesIO(body)
     return body or None
-
-
-def _headers(received: Mapping[str, str]) -> dict[str, str]:
-    """Lower-case names, repeated ones joined, bytes that are no UTF-8 as Latin-1, control characters as spaces."""
-    headers: dict[str, str] = {}
-    for name, value in received.items():
-        if not value.isprintable():
-            value = _CONTROL.sub(" ", value.encode("utf-8", "surrogateescape").decode("latin-1"))
-        name = name.lower()
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return headers
 
 
 def _in_loop(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
