@@ -57,6 +57,7 @@ def test_choosing_an_engine_says_what_is_still_missing(run: Run) -> None:
         (["set", "brave", "api_key", "@env:NOT_SET_ANYWHERE"], ["NOT_SET_ANYWHERE"]),
         (["set", "mediawiki", "base_url", "ftp://x"], ["base_url", "https://"]),
         (["allow", "*.internal"], ["wildcard"]),
+        (["allow", "169.254.169.254"], ["169.254.169.254 cannot be allowed", "metadata"]),
         (["allow", "local host"], ["webseam allow localhost:3000"]),
         (["allow", "localhost:3000", "--for", "fun"], ["'fun'", "reading", "index"]),
         (["serve", "--host", "0.0.0.0"], ["0.0.0.0"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webseam.accounts.store import StoredAllowance
+from webseam.egress.addresses import never_opened
 from webseam.egress.urls import parse
 from webseam.errors import ArgumentError, DoorError
 
@@ -40,6 +41,9 @@ def spelled(found: StoredAllowance) -> str:
 def allow(switchboard: Switchboard, account: str, address: str, purpose: str = READING) -> str:
     """Trust the address from the next request on, in every running process."""
     found = allowance(switchboard, address, purpose)
+    never = never_opened(found.host)
+    if never is not None:
+        raise ArgumentError(f"{found.host} cannot be allowed: it is {never}, which no exception opens.")
     switchboard.store.allow(account, found)
     return f"Allowed: {spelled(found)}. Redirects from other sites to it stay refused."
 

@@ -31,7 +31,7 @@ import socket
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aiohttp import ClientConnectionError, TCPConnector
+from aiohttp import ClientConnectionError, ServerDisconnectedError, TCPConnector
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.client_proto import ResponseHandler
 
@@ -97,7 +97,7 @@ class SystemResolver:
 class Hop:
     """One leg of a request on its way to a socket. See the module's text."""
 
-    __slots__ = ("addresses", "asked", "handler", "listeners", "purpose", "resolver", "rule", "url")
+    __slots__ = ("addresses", "asked", "handler", "kept", "listeners", "purpose", "resolver", "rule", "url")
 
     def __init__(
         self,
@@ -116,7 +116,8 @@ class Hop:
         self.listeners = listeners
         self.resolver = resolver
         self.addresses: tuple[str, ...] | None = None
-        self.handler: CountedHandler | None = None
+        self.handler: CountedHandler | None = None  # of the connection that was handed out for this leg
+        self.kept = False  # whether that one had been used before
 
     def check_spelling(self, ports: Collection[int]) -> None:
         """Refuse what the URL alone shows: address literals, private names, closed ports. Raises `DoorError`."""
@@ -218,6 +219,10 @@ class GuardedConnector(TCPConnector):
     async def connect(self, req: ClientRequest, traces: list[Trace], timeout: ClientTimeout) -> Connection:
         """A connection that the hop may use: new and with a vetted peer, or kept and made under the same rule."""
         hop = hop_now.get()
+        if hop.handler is not None and not hop.kept:
+            # aiohttp repeats an idempotent request whatever broke off. Only a kept connection may turn out dead without the
+            # other side having seen the request (RFC 9112, section 9.3.1); a new one has, and may have billed it.
+            raise ServerDisconnectedError
         while True:
             connection = await super().connect(req, traces, timeout)
             handler, transport = connection.protocol, connection.transport
@@ -227,7 +232,8 @@ class GuardedConnector(TCPConnector):
                 if handler.fresh:
                     raise ClientConnectionError("closed as soon as it was made")
                 continue
-            if handler.fresh:
+            fresh = handler.fresh
+            if fresh:
                 peer = transport.get_extra_info("peername")
                 if not peer or not hop.may_dial(str(peer[0])):
                     connection.close()
@@ -236,6 +242,7 @@ class GuardedConnector(TCPConnector):
             elif handler.made_under != hop.rule or handler.should_close:
                 connection.close()
                 continue
+            hop.kept = not fresh
             handler.begin()
             hop.handler = handler
             return connection

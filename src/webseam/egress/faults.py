@@ -66,7 +66,9 @@ def redacted(error: DoorError, secrets: Iterable[str]) -> DoorError:
     text, url = without_secrets(str(error), secrets), without_secrets(error.url, secrets)
     if text == str(error) and url == error.url:
         return error
-    return DoorError(text, kind=error.kind, url=url, status=error.status, retry_after=error.retry_after)
+    return DoorError(
+        text, kind=error.kind, url=url, status=error.status, retry_after=error.retry_after, unsent=error.unsent
+    )
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
@@ -82,11 +84,11 @@ def _spellings(character: str) -> str:
     return f"(?:{re.escape(character)}|{encoded}{plus})"
 
 
-def _error(url: Url, kind: str, sentence: str) -> DoorError:
+def _error(url: Url, kind: str, sentence: str, *, unsent: bool = False) -> DoorError:
     """`sentence` with its full stop, and a line on proxies when the environment names one."""
     ignored = [name for name in _PROXY_VARIABLES if os.environ.get(name) or os.environ.get(name.lower())]
     proxies = f"\n{' and '.join(ignored)} is set and ignored: Webseam connects directly." if ignored else ""
-    return DoorError(f"{sentence}.{proxies}", kind=kind, url=url.origin)
+    return DoorError(f"{sentence}.{proxies}", kind=kind, url=url.origin, unsent=unsent)
 
 
 def _dns(error: Exception, url: Url) -> DoorError:
@@ -122,4 +124,5 @@ def _malformed(error: aiohttp.ClientResponseError, url: Url) -> DoorError:
 def _connect(error: Exception, url: Url) -> DoorError:
     number = getattr(error, "errno", None)
     why = f" ({os.strerror(number)})" if isinstance(number, int) and number > 0 else ""
-    return _error(url, "connect", f"{url.authority} cannot be reached{why}: check the host and the port, and that it is up")
+    sentence = f"{url.authority} cannot be reached{why}: check the host and the port, and that it is up"
+    return _error(url, "connect", sentence, unsent=isinstance(error, aiohttp.ClientConnectorError))

@@ -1,0 +1,72 @@
+"""What is kept of a parsed page, whichever parser read it: the attributes, the elements, and the tree's last touches.
+
+Each parser has its own loop that copies its tree into `tree.Element` (that loop is where the time goes, so it speaks to its
+parser directly); everything that both must decide alike is decided here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from webseam.config import LIMITS
+from webseam.documents.html.tree import Element
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LEFT_BEHIND = frozenset(
+    {
+        "script", "style", "object", "embed", "applet", "canvas", "audio", "video", "param", "source", "track", "svg",
+        "iframe", "select", "option", "datalist", "textarea",
+    }
+)  # fmt: skip
+SPECIAL = LEFT_BEHIND | {"template"}
+"""Elements that are not copied; what stands in their place, if anything, takes a closer look."""
+
+KEPT_ATTRIBUTES = frozenset(
+    {
+        "align", "alt", "alttext", "aria-hidden", "aria-label", "checked", "cite", "class", "colspan", "content",
+        "data-lang", "data-language", "data-lazy-src", "data-original", "data-src", "data-srcset", "datetime", "dir",
+        "display", "encoding", "height", "hidden", "href", "http-equiv", "id", "itemprop", "itemtype", "lang",
+        "language", "name", "open", "property", "rel", "reversed", "role", "rowspan", "src", "srcset", "start", "style",
+        "title", "type", "value", "width",
+    }
+)  # fmt: skip
+SPLIT_ATTRIBUTES = frozenset({"class", "rel"})
+"""Those of the kept attributes that are sets of tokens: white space around a token is not part of it."""
+
+VALUE_CHARS = LIMITS.url_chars + 1
+"""Where an attribute's value is cut. One beyond any use (a data: URL in `src`) stays so; its beginning says what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A parsed page: its root, its head, and its body (or frameset, or the root again). `cut`: elements were left out."""
+
+    html: Element
+    head: Element
+    body: Element
+    cut: bool = False
+
+
+def parsed(html: Element, made: Sequence[tuple[Element, Element]], *, cut: bool) -> Parsed:
+    """A page from its copied tree. `made` holds each copied element with its parent, in document order."""
+    for child, parent in reversed(made):  # every ancestor of a block is told that it holds one; children come after parents
+        if child.blocky:
+            parent.blocky = True
+    head = body = None
+    for child in html.children:
+        if isinstance(child, Element):
+            if child.tag == "head" and head is None:
+                head = child
+            elif child.tag in ("body", "frameset") and body is None:
+                body = child
+    return Parsed(html, head or Element("head"), body or html, cut)
+
+
+def tex_of_script(kind: str, tex: str) -> Element | None:
+    """The formula that MathJax 2 keeps in a `<script type="math/tex">`; None for any other type of script."""
+    if not kind.startswith("math/tex"):
+        return None
+    return Element("math", {"alt": tex[: LIMITS.url_chars], "display": "block" if "display" in kind else ""})
