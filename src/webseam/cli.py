@@ -127,7 +127,7 @@ def _run_search(options: argparse.Namespace) -> int:
         if result["snippet"]:
             print(f"   {result['snippet']}")
     if not answer["results"]:
-        print(f"{answer['provider']} found nothing for this query.", file=sys.stderr)
+        print(f"Nothing was found for this query ({answer['provider']}).", file=sys.stderr)
     for key in ("not_applied", "unresponsive"):
         if answer.get(key):
             print(f"{key}: {json.dumps(answer[key], ensure_ascii=False)}", file=sys.stderr)
@@ -158,6 +158,8 @@ def _call_tool(options: argparse.Namespace, role: str, tool: str, arguments: dic
     from webseam.transports.memory import MemoryClient
 
     app = _app(options, chosen={role: options.engine} if options.engine else None)
+    if options.engine:
+        app.switchboard.facts(options.engine, role)  # a name that does not exist is a command written wrongly
 
     async def work() -> dict[str, Any]:
         client = MemoryClient(app.engine(), caller=Caller())
@@ -193,9 +195,9 @@ def _run_use(options: argparse.Namespace) -> int:
         if options.role and options.engine:
             print(engines.use(app.switchboard, options.account, options.role, options.engine))
             return OK
-        if options.role:
-            app.switchboard.facts("", options.role)  # says which engines there are for the role
         states = engines.engines(app.switchboard, options.account)
+        if options.role:
+            states = [state for state in states if getattr(state.facts, options.role)]
         if options.json:
             print(json.dumps([state.as_data() for state in states], ensure_ascii=False, indent=2))
             return OK
@@ -204,6 +206,7 @@ def _run_use(options: argparse.Namespace) -> int:
             facts = state.facts
             roles = " and ".join(role for role, can in (("search", facts.search), ("reading", facts.reading)) if can)
             chosen = ", ".join(f"chosen for {role}" for role in state.roles)
+            chosen += f" by {state.overruled}" if state.overruled else ""
             rows.append((facts.name, roles, chosen or "-", state.ready or "ready"))
         print(terminal.table(rows, head=("engine", "answers", "chosen", "state")))
     finally:
@@ -390,10 +393,10 @@ def _report_data(report: Report) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------------ demo and doctor
 
 
-def _run_demo(options: argparse.Namespace) -> int:
+def _run_demo(_options: argparse.Namespace) -> int:
     from webseam import demo
 
-    return demo.run(data=options.data)
+    return demo.run()
 
 
 def _run_doctor(options: argparse.Namespace) -> int:

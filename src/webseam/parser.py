@@ -76,9 +76,14 @@ def parser() -> argparse.ArgumentParser:
         "webseam set brave api_key\nwebseam set brave api_key @env:MY_KEY\npass show brave | webseam set brave api_key\n"
         "webseam set mediawiki base_url https://de.wikipedia.org\nwebseam set brave api_key --remove",
     )  # fmt: skip
-    made.add_argument("engine", metavar="NAME")
-    made.add_argument("field", metavar="FIELD")
-    made.add_argument("value", nargs="?", metavar="VALUE", help="@env:NAME, or the value when it is no secret")
+    made.add_argument("engine", metavar="NAME", help="the engine, as `webseam use` lists them")
+    made.add_argument("field", metavar="FIELD", help="api_key, base_url ...: `webseam use --json` lists an engine's fields")
+    made.add_argument(
+        "value",
+        nargs="?",
+        metavar="VALUE",
+        help="@env:NAME copies that variable's value once; a value that is no secret may be written",
+    )
     made.add_argument("--remove", action="store_true", help="forget it")
 
     made = _command(
@@ -112,7 +117,7 @@ def parser() -> argparse.ArgumentParser:
     made = _command(inner, "index rebuild", "make the index anew from its sources", "webseam index rebuild")
     made.add_argument("--json", action="store_true", help="the reports as data")
 
-    _command(group, "demo", "index a small site, then search and read it through a real MCP client", "webseam demo")
+    _command(group, "demo", "index a small site, then search and read it through an MCP client; keeps nothing", "webseam demo")
     made = _command(group, "doctor", "check this installation and say what to mend", "webseam doctor --json")
     made.add_argument("--json", action="store_true", help="the findings as data")
     return top

@@ -61,8 +61,6 @@ class Switchboard:
         self._chosen = dict(chosen or {})
         self._corpora: dict[str, Corpus] = {}
         self._secrets: dict[str, set[str]] = {}
-        for role, name in self._chosen.items():
-            self.facts(name, role)
 
     # ------------------------------------------------------------------------------------------- engines
 
@@ -99,6 +97,10 @@ class Switchboard:
         if account == LOCAL and role in self._chosen:
             return self._chosen[role]
         return self.store.account(account).selections.get(role, DEFAULT_ENGINES[role])
+
+    def overruled(self, account: str, role: str) -> str:
+        """What names the engine instead of the account's own choice, as "WEBSEAM_SEARCH or config.toml"; "" for nothing."""
+        return f"WEBSEAM_{role.upper()} or config.toml" if account == LOCAL and role in self._chosen else ""
 
     def settings(self, account: str, engine: str) -> dict[str, str]:
         """The engine's settings for the account, secrets in the clear.
@@ -138,15 +140,15 @@ class Switchboard:
 
     def search_facts(self, account: str) -> Facts:
         """What the account's search engine can do."""
-        return self.facts(self.selected(account, SEARCH))
+        return self._selected_facts(account, SEARCH)
 
     def reading_facts(self, account: str) -> Facts:
         """What the account's reader can do."""
-        return self.facts(self.selected(account, READING))
+        return self._selected_facts(account, READING)
 
     def searcher(self, call: Call) -> SearchProvider:
         """The account's search provider; raises `ProviderError` when a required setting is missing."""
-        name = self.selected(call.account, SEARCH)
+        name = self.search_facts(call.account).name
         if name == "index":
             from webseam.index.provider import IndexProvider
 
@@ -159,7 +161,7 @@ class Switchboard:
 
     def reader(self, call: Call, url: str) -> tuple[FetchProvider, str]:
         """The provider that reads `url`, and the URL in its canonical spelling; vetted before any provider sees it."""
-        name = self.selected(call.account, READING)
+        name = self.reading_facts(call.account).name
         if url[: len(INDEX_SCHEME)].lower() == INDEX_SCHEME:
             name, canonical = "index", _index_url(url)
         else:
@@ -187,6 +189,13 @@ class Switchboard:
             for spelling in {secret, quote(secret, safe=""), quote(secret), json.dumps(secret)[1:-1]}:
                 text = text.replace(spelling, "[secret]")
         return text
+
+    def _selected_facts(self, account: str, role: str) -> Facts:
+        try:
+            return self.facts(self.selected(account, role), role)
+        except ArgumentError as error:
+            origin = self.overruled(account, role)
+            raise ArgumentError(f"{error} ({origin} names it.)" if origin else str(error)) from error
 
 
 def _answers(facts: Facts, role: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from webseam.cli import main
 from webseam.parser import parser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +32,39 @@ def test_the_own_engine_of_the_guide_says_what_it_found_and_how_it_failed() -> N
     example = ROOT / "docs" / "guide" / "examples" / "own_engine.py"
     said = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, timeout=60, check=True).stdout
     assert said.splitlines() == ["bookshelf Walden", "True The bookshelf has burnt down: set BOOKSHELF_HOME to another one."]
+
+
+def test_the_own_engine_of_the_guide_is_a_server_over_stdio() -> None:
+    example = ROOT / "docs" / "guide" / "examples" / "own_engine.py"
+    call = {"name": "web_search", "arguments": {"query": "Ishmael"}}
+    asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}) + "\n"
+    done = subprocess.run(
+        [sys.executable, str(example), "--stdio"], input=asked, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "Moby-Dick" in json.loads(done.stdout)["result"]["content"][0]["text"]
+
+
+def test_the_vendor_of_the_guide_reads_a_saved_reply_and_teaches() -> None:
+    example = ROOT / "docs" / "guide" / "examples" / "a_vendor.py"
+    said = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert said.splitlines() == [
+        "https://api.acme.example/v1/search?q=sea+shells&n=2",
+        "Shells",
+        "Acme Search rejected the key: replace it with `webseam set acme api_key` or ACME_API_KEY.",
+    ]
+
+
+def test_what_the_readme_shows_is_what_one_gets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("tides", "whales", "moon"):
+        (notes / f"{name}.md").write_text(f"# {name}\n\nA note about {name}.\n")
+    [shown] = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    for command, expected in re.findall(r"^\$ webseam (.*)\n((?:(?!\$).*\n)+)", shown, re.MULTILINE):
+        arguments = [str(notes) if word == "~/notes" else word for word in shlex.split(command)]
+        main([*arguments, "--data", str(tmp_path / "data")])
+        said = capsys.readouterr()
+        assert said.out + said.err == expected, command
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

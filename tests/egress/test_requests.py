@@ -193,7 +193,7 @@ def test_a_secret_in_a_host_name_is_redacted_in_the_error(net: Any) -> None:
     async def main() -> None:
         async with net() as web:
             error = await refusal(web.door(), HttpRequest("http://t0ken.example.test/", secrets=("T0KEN", "")))
-            assert str(error).startswith("The name [secret].example.test has no address")
+            assert str(error).startswith("The name [secret].example.test cannot be found")
             assert error.url == "http://[secret].example.test"
 
     asyncio.run(main())

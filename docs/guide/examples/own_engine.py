@@ -1,11 +1,13 @@
-"""An engine of your own behind `web_search`, answered over MCP without a network."""
+"""An engine of your own behind `web_search`, answered over MCP without a network; with `--stdio`, as a server."""
 
 import asyncio
 import json
+import sys
 
 from webseam.protocol.engine import Engine
 from webseam.testing.fakes import FakeChooser
 from webseam.tools.provider import WebTools
+from webseam.transports import stdio
 from webseam.transports.memory import MemoryClient
 
 SHELF = {
@@ -27,10 +29,14 @@ class Bookshelf:
         return hits[:count]
 
 
+def server():
+    """The MCP engine with the two tools over the bookshelf."""
+    return Engine({"name": "bookshelf", "version": "1"}).register_provider(WebTools(FakeChooser(Bookshelf())))
+
+
 async def main():
-    """List the tools, search, and see a failure arrive word for word."""
-    tools = WebTools(FakeChooser(Bookshelf()))
-    client = MemoryClient(Engine({"name": "bookshelf", "version": "1"}).register_provider(tools))
+    """Search, and see a failure arrive word for word."""
+    client = MemoryClient(server())
     answer = await client.request("tools/call", {"name": "web_search", "arguments": {"query": "woods"}})
     found = json.loads(answer["content"][0]["text"])
     print(found["provider"], found["results"][0]["title"])
@@ -39,4 +45,6 @@ async def main():
 
 
 if __name__ == "__main__":
+    if "--stdio" in sys.argv:
+        sys.exit(stdio.run(server()))
     asyncio.run(main())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from webseam.actions.engines import missing
 from webseam.documents.in_worker import read_in_worker
 from webseam.errors import WebseamError
-from webseam.switchboard import ROLES
+from webseam.switchboard import ROLES, SEARCH
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -64,11 +64,11 @@ async def examine(*, data: Path, store: Callable[[], Store], switchboard: Callab
 
     def engine(role: str) -> Callable[[], Awaitable[str]]:
         async def check() -> str:
-            facts = switchboard().facts(switchboard().selected(account, role), role)
+            facts = switchboard().search_facts(account) if role == SEARCH else switchboard().reading_facts(account)
             lacking = missing(switchboard(), account, facts)
             if lacking:
                 raise WebseamError(lacking)
-            return f"{facts.title} ({facts.name})"
+            return f"{facts.title} ({facts.name}) is set up" + ("; it was not asked" if facts.third_party else "")
 
         return check
 

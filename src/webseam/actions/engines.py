@@ -20,11 +20,15 @@ VALUE_CHARS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
-    """One engine as an account sees it. `ready` is empty, or the sentence that says what is missing."""
+    """One engine as an account sees it. `ready` is empty, or the sentence that says what is missing.
+
+    `overruled` says what chose it in place of the account, where something did.
+    """
 
     facts: Facts
     roles: tuple[str, ...]
     ready: str
+    overruled: str = ""
 
     def as_data(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -36,6 +40,7 @@ class EngineState:
             "search": facts.search,
             "reading": facts.reading,
             "chosen_for": list(self.roles),
+            "chosen_by": self.overruled,
             "ready": not self.ready,
             "missing": self.ready,
             "filters": sorted(facts.filters),
@@ -48,10 +53,12 @@ class EngineState:
 def engines(switchboard: Switchboard, account: str) -> list[EngineState]:
     """Every engine there is, what it is chosen for and whether it could answer."""
     chosen = {role: switchboard.selected(account, role) for role in ROLES}
-    return [
-        EngineState(facts, tuple(role for role in ROLES if chosen[role] == facts.name), missing(switchboard, account, facts))
-        for facts in switchboard.engines()
-    ]
+    states = []
+    for facts in switchboard.engines():
+        roles = tuple(role for role in ROLES if chosen[role] == facts.name)
+        overruled = next(filter(None, (switchboard.overruled(account, role) for role in roles)), "")
+        states.append(EngineState(facts, roles, missing(switchboard, account, facts), overruled))
+    return states
 
 
 def missing(switchboard: Switchboard, account: str, facts: Facts) -> str:
@@ -85,7 +92,7 @@ def use(switchboard: Switchboard, account: str, role: str, name: str) -> str:
     overruling = switchboard.selected(account, role)
     if overruling != facts.name:
         said = (
-            f"{facts.title} ({facts.name}) is stored for {role}, but WEBSEAM_{role.upper()} or config.toml says {overruling}, "
+            f"{facts.title} ({facts.name}) is stored for {role}, but {switchboard.overruled(account, role)} says {overruling}, "
             "which counts first."
         )
     lacking = missing(switchboard, account, facts)
@@ -114,7 +121,7 @@ def set_field(switchboard: Switchboard, account: str, engine: str, key: str, val
     if field.type == "secret":
         if len(value) > SECRET_CHARS or not value.isprintable() or " " in value:
             raise ArgumentError(
-                f"This is not a {field.title}: a key is one line without spaces, at most {SECRET_CHARS} characters."
+                f"This cannot be the {field.title}: a key is one line without spaces, at most {SECRET_CHARS} characters."
             )
     elif len(value) > VALUE_CHARS or not value.isprintable():
         raise ArgumentError(f"{key} must be one line of at most {VALUE_CHARS} characters.")

@@ -66,9 +66,7 @@ def redacted(error: DoorError, secrets: Iterable[str]) -> DoorError:
     text, url = without_secrets(str(error), secrets), without_secrets(error.url, secrets)
     if text == str(error) and url == error.url:
         return error
-    return DoorError(
-        text, kind=error.kind, url=url, status=error.status, retry_after=error.retry_after, unsent=error.unsent
-    )
+    return DoorError(text, kind=error.kind, url=url, status=error.status, retry_after=error.retry_after, unsent=error.unsent)
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
@@ -97,7 +95,7 @@ def _dns(error: Exception, url: Url) -> DoorError:
         return _error(
             url, "dns", f"The name {url.host} could not be looked up (the name server did not answer): try again later"
         )
-    return _error(url, "dns", f"The name {url.host} has no address: check its spelling")
+    return _error(url, "dns", f"The name {url.host} cannot be found: check its spelling, and that this machine has a network")
 
 
 def _certificate(error: Exception, url: Url) -> DoorError:
