@@ -56,6 +56,12 @@ def test_choosing_an_engine_says_what_is_still_missing(run: Run) -> None:
         (["set", "brave", "api_key", "BSA-visible-in-history"], ["history", "@env:NAME"]),
         (["set", "brave", "api_key", "@env:NOT_SET_ANYWHERE"], ["NOT_SET_ANYWHERE"]),
         (["set", "mediawiki", "base_url", "ftp://x"], ["base_url", "https://"]),
+        (["set", "mediawiki", "base_url", "http://[::1"], ["base_url", "https://"]),
+        (["set", "mediawiki", "base_url", "http://:visible-in-history@host/"], ["base_url", "https://"]),
+        (["set", "mediawiki", "base_url", "http://host:99999/"], ["base_url", "https://"]),
+        (["set", "mediawiki", "base_url", "http://host/?a=b"], ["base_url", "query"]),
+        (["search", "tides", "--engine", "nope"], ["'nope'", "mediawiki"]),
+        (["search", "\udcff"], ["UTF-8"]),
         (["allow", "*.internal"], ["wildcard"]),
         (["allow", "169.254.169.254"], ["169.254.169.254 cannot be allowed", "metadata"]),
         (["allow", "local host"], ["webseam allow localhost:3000"]),
@@ -255,6 +261,46 @@ def test_output_that_nobody_reads_ends_quietly(tmp_path: Path) -> None:
 def test_no_colour_outside_a_terminal(run: Run) -> None:
     assert "\x1b" not in "".join(map(str, run("use")))
     assert "\x1b" not in "".join(map(str, run("use", "search", "nothing")))
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "99999999999999999999", "many"])
+def test_a_page_limit_that_is_none_is_refused(limit: str, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        run("index", "add", "http://localhost/", "--limit", limit)
+    assert left.value.code == WRONG
+    assert "pages from 1 to" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell's redirections are POSIX's")
+@pytest.mark.parametrize(
+    ("redirection", "code", "says"),
+    [("| true", 0, b""), (">&-", 0, b""), ("2>&-", 0, b""), (">/dev/full", 1, b"cannot be written")],
+)
+def test_output_that_goes_nowhere_leaves_no_traceback(redirection: str, code: int, says: bytes, tmp_path: Path) -> None:
+    if "full" in redirection and not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full on this system")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    line = f'"$0" -m webseam use --data "$1" {redirection}'
+    pipe = "set -o pipefail; " if "|" in redirection else ""
+    shell = "bash" if pipe else "sh"
+    done = subprocess.run(
+        [shell, "-c", pipe + line, sys.executable, str(tmp_path)], capture_output=True, env=environment, timeout=60, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert says in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+def test_the_end_of_input_at_a_prompt_changes_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal(""))
+    code, _, err = run("set", "mediawiki", "base_url")
+    assert code == WRONG
+    assert "nothing was changed" in err
 
 
 def test_a_port_that_is_taken_names_the_flag(run: Run) -> None:

@@ -24,16 +24,29 @@ def test_flags_come_before_the_environment_before_the_file_before_the_default(
     assert Config({"port": 1003}).port == 1003
 
 
-@pytest.mark.parametrize("port", ["eighty", "-1", "65536"])
-def test_a_port_that_is_none_is_refused_by_name(port: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("port", ["eighty", "-1", "65536", "1.5", True, 1.5, float("inf"), "9" * 5_000])
+def test_a_port_that_is_none_is_refused_by_name(port: object, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="WEBSEAM_PORT"):
         _ = Config({"data": tmp_path, "port": port}).port
 
 
-def test_a_broken_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text("port = = 3")
-    with pytest.raises(ConfigurationError, match=r"config\.toml is not valid TOML"):
+@pytest.mark.parametrize("text", ["port = = 3", "a = " + "[" * 20_000, "a = " + "1" * 10_000, "\xff" * 9, "a = 1\n" * 20_000])
+def test_a_broken_file_is_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(text.encode("latin-1"))
+    with pytest.raises(ConfigurationError, match=r"config\.toml is (not valid TOML|larger than)"):
         _ = Config({"data": tmp_path}).port
+
+
+@pytest.mark.parametrize("data", ["", "  ", "~nobody-of-this-name/x"])
+def test_a_data_directory_that_is_no_directory_names_the_setting(data: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="WEBSEAM_DATA"):
+        _ = Config({"data": data}).data
+
+
+@pytest.mark.parametrize("seconds", ["x", "inf", "nan", "0", "301"])
+def test_a_deadline_that_is_none_is_refused_by_name(seconds: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="WEBSEAM_CALL_SECONDS"):
+        _ = Config({"data": tmp_path, "call_seconds": seconds}).call_seconds
 
 
 def test_a_data_directory_that_cannot_be_made_names_the_setting(tmp_path: Path) -> None:

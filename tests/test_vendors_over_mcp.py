@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from webseam.testing.vendor import LoopbackVendor
 
 from webseam.actions import allowances, engines
 from webseam.app import App
 from webseam.call import LOCAL
 from webseam.config import Config
+from webseam.testing.vendor import LoopbackVendor
 
 CASES = ["success", "empty", "rejected_key", "rate_limit", "error_in_200"]
 

@@ -6,6 +6,7 @@ What was asked for goes to standard output, everything said about it to standard
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,14 +27,15 @@ OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    try:
-        # argparse costs as much as a bare interpreter's start: the one command that agents wait for does without it.
-        if arguments[:1] == ["stdio"] and (len(arguments) == 1 or (len(arguments) == 3 and arguments[1] == "--data")):
-            return _stdio({"data": arguments[2]} if len(arguments) == 3 else {})
-        from webseam.parser import parser
+    if sys.stdout is None or sys.stderr is None:  # started with a closed descriptor: what is said goes nowhere, not elsewhere
+        import os
 
-        options = parser().parse_args(arguments)
-        return COMMANDS[options.run](options)
+        sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123 - as long as the process
+        sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123 - as long as the process
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()  # here, where a reader that left is understood
+        return code
     except WebseamError as error:
         _say_error(error.message)
         return WRONG if isinstance(error, (ArgumentError, ConfigurationError)) else FAILED
@@ -43,6 +45,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output left, as `head` does
         _silence_stdout()
         return OK
+    except OSError as error:
+        _silence_stdout()
+        _say_error(f"The output cannot be written, or a file cannot be used: {error.strerror or error}.")
+        return FAILED
+
+
+def _run(arguments: list[str]) -> int:
+    for argument in arguments:
+        if not argument.isprintable() and any("\ud800" <= character <= "\udfff" for character in argument):
+            raise ArgumentError(f"{argument!r} is not valid text in this terminal's encoding: write it in UTF-8.")
+    # argparse costs as much as a bare interpreter's start: the one command that agents wait for does without it.
+    if arguments[:1] == ["stdio"] and (len(arguments) == 1 or (len(arguments) == 3 and arguments[1] == "--data")):
+        return _stdio({"data": arguments[2]} if len(arguments) == 3 else {})
+    from webseam.parser import parser
+
+    options = parser().parse_args(arguments)
+    return COMMANDS[options.run](options)
 
 
 # ------------------------------------------------------------------------------------------------ the servers
@@ -81,6 +100,7 @@ def _run_serve(options: argparse.Namespace) -> int:
         search, reading = app.switchboard.search_facts(local.account), app.switchboard.reading_facts(local.account)
         address = listener.getsockname()
         app.store.listen(address[0], address[1])
+        _ = app.tools  # what is wrong with the configuration is told now, not to the first agent
 
         def ready(server: http.Server) -> None:
             url = f"{server.url}/mcp"
@@ -96,7 +116,8 @@ def _run_serve(options: argparse.Namespace) -> int:
         return http.serve(endpoint, listener, ready=ready, close=app.close)
     finally:
         listener.close()
-        app.store.unlisten()
+        with contextlib.suppress(WebseamError):  # a row of a process that is gone counts for nothing
+            app.store.unlisten()
         app.shut()
 
 
@@ -247,11 +268,15 @@ def _value(given: str | None, *, secret: bool, title: str) -> str:
     if given is not None:
         return given
     if sys.stdin is not None and sys.stdin.isatty():
-        if secret:
-            import getpass
+        try:
+            if secret:
+                import getpass
 
-            return getpass.getpass(f"{title} (not shown): ")
-        return input(f"{title}: ")
+                return getpass.getpass(f"{title} (not shown): ")
+            return input(f"{title}: ")
+        except EOFError:
+            print(file=sys.stderr)
+            return ""  # told as "No value came"
     return sys.stdin.read(64 * 1024) if sys.stdin is not None else ""
 
 
@@ -360,34 +385,17 @@ def _say_reports(reports: Sequence[Report], as_json: bool) -> int:
     import json
 
     if as_json:
-        print(json.dumps([_report_data(report) for report in reports], ensure_ascii=False, indent=2))
+        print(json.dumps([report.as_data() for report in reports], ensure_ascii=False, indent=2))
     for report in reports:
         if not as_json:
-            print(
-                f"{report.source}: {report.added} added, {report.changed} changed, {report.unchanged} unchanged, "
-                f"{report.removed} removed, {len(report.failed)} failed"
-            )
+            print(report.sentence())
         if report.note:
             print(f"  {report.note}", file=sys.stderr)
         for url, why in report.failed[:20]:
             print(f"  {url}: {why.splitlines()[0] if why else 'failed'}", file=sys.stderr)
         if len(report.failed) > 20:
             print(f"  and {len(report.failed) - 20} more (--json lists them all)", file=sys.stderr)
-    got = any(report.added + report.changed + report.unchanged for report in reports)
-    return OK if got or not any(report.failed for report in reports) else FAILED
-
-
-def _report_data(report: Report) -> dict[str, Any]:
-    return {
-        "source": report.source,
-        "added": report.added,
-        "changed": report.changed,
-        "unchanged": report.unchanged,
-        "removed": report.removed,
-        "complete": report.complete,
-        "note": report.note,
-        "failed": [{"url": url, "why": why} for url, why in report.failed],
-    }
+    return FAILED if any(report.failed and not report.read for report in reports) else OK
 
 
 # ------------------------------------------------------------------------------------------------ demo and doctor

@@ -30,6 +30,9 @@ class Limits:
     batch_messages = 50
     pending_calls = 64  # per connection on stdio, per process over HTTP x 4
 
+    # configuration
+    config_bytes = 64 * 1024
+
     # a call
     call_seconds = 30.0
     max_call_seconds = 300.0
@@ -80,6 +83,7 @@ class Limits:
 
     # the private index
     crawl_pages = 500
+    max_crawl_pages = 100_000
     sitemap_urls = 50_000
     sitemap_depth = 3
     index_file_bytes = 10 * 1024 * 1024
@@ -110,9 +114,11 @@ class Config:
         if self._data is None:
             from pathlib import Path
 
-            given = self._flags.get("data") or os.environ.get("WEBSEAM_DATA")
-            if given:
-                path = Path(given).expanduser().absolute()
+            given = self._flags.get("data", os.environ.get("WEBSEAM_DATA"))
+            if given is not None:
+                if not str(given).strip():
+                    raise ConfigurationError("The data directory is an empty name: give one with --data DIR or WEBSEAM_DATA.")
+                path = _home(Path(given), "--data or WEBSEAM_DATA").absolute()
             else:
                 from platformdirs import user_data_path
 
@@ -136,10 +142,7 @@ class Config:
     def port(self) -> int:
         """The port `webseam serve` binds; 0 lets the system choose."""
         value = self._value("port", DEFAULT_PORT)
-        try:
-            port = int(value)
-        except (TypeError, ValueError):
-            port = -1
+        port = int(value) if isinstance(value, int | str) and str(value).isdecimal() and len(str(value)) < 9 else -1
         if not 0 <= port <= 65535:
             raise ConfigurationError(
                 f"port must be a number from 0 to 65535, not {value!r}: change --port, WEBSEAM_PORT or `port` in config.toml."
@@ -152,7 +155,7 @@ class Config:
         value = self._value("call_seconds", LIMITS.call_seconds)
         try:
             seconds = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             seconds = -1.0
         if not 1.0 <= seconds <= LIMITS.max_call_seconds:
             raise ConfigurationError(
@@ -181,15 +184,31 @@ class Config:
         from pathlib import Path
 
         given = os.environ.get("WEBSEAM_CONFIG")
-        path = Path(given).expanduser() if given else self.data / "config.toml"
-        if not given and not path.exists():
-            return {}
-        import tomllib
-
+        path = _home(Path(given), "WEBSEAM_CONFIG") if given else self.data / "config.toml"
         try:
             with path.open("rb") as file:
-                return tomllib.load(file)
+                text = file.read(LIMITS.config_bytes + 1)
+        except FileNotFoundError as error:
+            if not given:
+                return {}
+            raise ConfigurationError(f"WEBSEAM_CONFIG names {path}, which does not exist.") from error
         except OSError as error:
             raise ConfigurationError(f"{path} cannot be read ({error.strerror}): mend it, or unset WEBSEAM_CONFIG.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigurationError(f"{path} is not valid TOML: {error}") from error
+        import tomllib
+
+        if len(text) > LIMITS.config_bytes:
+            raise ConfigurationError(
+                f"{path} is larger than {LIMITS.config_bytes // 1024} KB: it holds a few settings, no more."
+            )
+        try:
+            return tomllib.loads(text.decode())
+        except (ValueError, RecursionError) as error:  # ValueError: not UTF-8, not TOML, a number beyond all measure
+            raise ConfigurationError(f"{path} is not valid TOML: {str(error)[:300]}") from error
+
+
+def _home(path: Path, setting: str) -> Path:
+    """`path` with "~" replaced."""
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ConfigurationError(f"{path} names a home directory that does not exist: change {setting}.") from error

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from webseam import __version__
+from webseam.config import LIMITS
 
 
 def parser() -> argparse.ArgumentParser:
@@ -108,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument("what", nargs="+", metavar="DIR|FILE|URL")
     made.add_argument("--name", help="what to call the source")
-    made.add_argument("--limit", type=int, metavar="N", help="at most N pages of a site")
+    made.add_argument("--limit", type=_pages, metavar="N", help="at most N pages of a site")
     made.add_argument("--json", action="store_true", help="the report as data")
     made = _command(inner, "index list", "what is in the private index", "webseam index list --json")
     made.add_argument("--json", action="store_true", help="the list as data")
@@ -121,6 +122,13 @@ def parser() -> argparse.ArgumentParser:
     made = _command(group, "doctor", "check this installation and say what to mend", "webseam doctor --json")
     made.add_argument("--json", action="store_true", help="the findings as data")
     return top
+
+
+def _pages(text: str) -> int:
+    number = int(text) if text.isdecimal() and len(text) < 9 else 0
+    if not 1 <= number <= LIMITS.max_crawl_pages:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of pages from 1 to {LIMITS.max_crawl_pages:,}")
+    return number
 
 
 def _command(group: Any, run: str, says: str, examples: str) -> argparse.ArgumentParser:

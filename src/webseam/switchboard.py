@@ -186,7 +186,12 @@ class Switchboard:
     def redact(self, account: str, text: str) -> str:
         """`text` without the account's secrets that this process has read, in the spellings they could take on their way."""
         for secret in self._secrets.get(account, ()):
-            for spelling in {secret, quote(secret, safe=""), quote(secret), json.dumps(secret)[1:-1]}:
+            for spelling in {
+                secret,
+                quote(secret, safe="", errors="replace"),
+                quote(secret, errors="replace"),
+                json.dumps(secret)[1:-1],
+            }:
                 text = text.replace(spelling, "[secret]")
         return text
 

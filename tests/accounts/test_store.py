@@ -137,6 +137,41 @@ def test_a_damaged_database_says_so_and_what_to_do(tmp_path: Path) -> None:
         Store(path, Vault(tmp_path / "vault.key"))
 
 
+def test_a_database_that_was_put_in_the_place_of_ours_is_the_one_that_counts(store: Store, tmp_path: Path) -> None:
+    store.choose("local", "search", "index")
+    backup = Store(tmp_path / "backup.sqlite3", store.vault)
+    backup.choose("local", "search", "brave")
+    backup.close()
+    (tmp_path / "backup.sqlite3").replace(store.path)
+    assert store.account("local").selections == {"search": "brave"}
+    writer = another(store)
+    writer.choose("local", "search", "mediawiki")
+    writer.close()
+    assert store.account("local").selections == {"search": "mediawiki"}
+
+
+def test_a_key_that_was_made_anew_is_taken_up_by_running_processes(store: Store) -> None:
+    store.set("local", "brave", "api_key", KEY, secret=True)
+    assert store.secret("local", "brave", "api_key") == KEY
+    store.vault.key_file.unlink()
+    writer = another(store)
+    writer.set("local", "brave", "api_key", KEY + "-2", secret=True)
+    writer.close()
+    assert store.secret("local", "brave", "api_key") == KEY + "-2"
+
+
+def test_a_lock_that_is_held_costs_a_reader_little_and_a_writer_says_who_waits(store: Store) -> None:
+    store.choose("local", "search", "index")
+    holder = sqlite3.connect(store.path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    assert store.account("local").selections == {"search": "index"}
+    with pytest.raises(StoreError, match="locked by another process"):
+        store.choose("local", "search", "brave")
+    holder.execute("ROLLBACK")
+    holder.close()
+    store.choose("local", "search", "brave")
+
+
 def test_a_newer_schema_refuses_to_start(store: Store) -> None:
     with sqlite3.connect(store.path) as connection:
         connection.execute("PRAGMA user_version = 999")

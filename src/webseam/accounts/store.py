@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from webseam.accounts.vault import Vault
 
 BUSY_SECONDS = 5.0
+READ_BUSY_SECONDS = 0.25  # a read is made in the event loop of a server: better the last known settings than a deaf server
 ENDS_CHARS = 4
 ENDS_FROM = 16  # a shorter secret shows nothing of itself
 
@@ -77,20 +78,27 @@ class Store:
         self._snapshots: dict[str, AccountSettings] = {}
         self._seen: int | None = None
         self._version = 0
+        self._file: tuple[int, int] | None = None
         self._connection = self._open()
 
     # ------------------------------------------------------------------------------------------- reading
 
     def account(self, account: str) -> AccountSettings:
         """The account's settings as they are now, whichever process wrote them."""
-        with self._lock, self._translated():
-            seen = self._connection.execute("PRAGMA data_version").fetchone()[0]
-            if seen != self._seen:
-                self._seen = seen
-                for known in list(self._snapshots):
-                    self._refresh(known)
-            if account not in self._snapshots:
-                self._refresh(account)
+        with self._lock:
+            try:
+                with self._translated():
+                    self._follow_the_file()
+                    seen = self._connection.execute("PRAGMA data_version").fetchone()[0]
+                    if seen != self._seen:
+                        for known in list(self._snapshots):
+                            self._refresh(known)
+                        self._seen = seen
+                    if account not in self._snapshots:
+                        self._refresh(account)
+            except StoreError as error:
+                if error.kind != "busy" or account not in self._snapshots:
+                    raise
             return self._snapshots[account]
 
     def secret(self, account: str, engine: str, field: str) -> str | None:
@@ -157,7 +165,7 @@ class Store:
         """Say that this process listens there, so that no exception ever reaches it; rows of dead processes go."""
         import psutil
 
-        with self._lock, self._translated(), self._connection:
+        with self._writing():
             for (pid,) in self._connection.execute("SELECT DISTINCT pid FROM listeners").fetchall():
                 if not psutil.pid_exists(pid):
                     self._connection.execute("DELETE FROM listeners WHERE pid = ?", (pid,))
@@ -165,7 +173,7 @@ class Store:
 
     def unlisten(self) -> None:
         """This process listens no more."""
-        with self._lock, self._translated(), self._connection:
+        with self._writing():
             self._connection.execute("DELETE FROM listeners WHERE pid = ?", (os.getpid(),))
 
     def check(self) -> None:
@@ -191,6 +199,7 @@ class Store:
                 f"The settings database {self.path} cannot be opened ({error.strerror}): "
                 "check who owns it, or give another directory with --data DIR or WEBSEAM_DATA."
             ) from error
+        found = self._identity()
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, check_same_thread=False)
         try:
             with self._translated():
@@ -198,10 +207,42 @@ class Store:
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA trusted_schema = OFF")
                 self._migrate(connection)
+            connection.execute(f"PRAGMA busy_timeout = {READ_BUSY_SECONDS * 1000:.0f}")
         except BaseException:
             connection.close()
             raise
+        self._file = found
         return connection
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Which file the path leads to now; None when there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _follow_the_file(self) -> None:
+        """Open the database anew when the path leads to another file: a backup was put back, the directory was made anew."""
+        if self._identity() == self._file:
+            return
+        # Closed first: the last connection to the old file takes its write-ahead log away, which SQLite would else replay
+        # into the new one (https://www.sqlite.org/howtocorrupt.html, section 1.4).
+        self._file = None
+        self._connection.close()
+        self._connection, self._seen = self._open(), None
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction, which waits for other writers as long as a person would."""
+        with self._lock, self._translated():
+            self._follow_the_file()
+            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+            try:
+                with self._connection:
+                    yield
+            finally:
+                self._connection.execute(f"PRAGMA busy_timeout = {READ_BUSY_SECONDS * 1000:.0f}")
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -254,9 +295,9 @@ class Store:
         self._snapshots[account] = after
 
     def _write(self, account: str, statement: str, row: tuple[object, ...]) -> bool:
+        with self._writing():
+            changed = self._connection.execute(statement, row).rowcount > 0
         with self._lock, self._translated():
-            with self._connection:
-                changed = self._connection.execute(statement, row).rowcount > 0
             self._refresh(account)
         return changed
 
@@ -266,9 +307,12 @@ class Store:
             yield
         except sqlite3.OperationalError as error:
             if "locked" in str(error) or "busy" in str(error):
+                if self.path.exists() and self.path.stat().st_size == 0:
+                    raise StoreError(self._damaged()) from error
                 raise StoreError(
                     f"The settings database {self.path} is locked by another process for more than {BUSY_SECONDS:.0f} s: "
-                    "see which `webseam` command is still running, then try again."
+                    "see which `webseam` command is still running, then try again.",
+                    kind="busy",
                 ) from error
             raise StoreError(
                 f"The settings database {self.path} cannot be used ({error}): check the disk and who owns the file."

@@ -58,6 +58,9 @@ class Vault:
         if sealed[:1] != VERSION or len(sealed) < head + NONCE_BYTES + 16:
             raise SecretError(f"The stored {field} of {engine} is damaged: give it again with `webseam set {engine} {field}`.")
         if sealed[1:head] != key_id(key):
+            self._key = None  # another process may have made a new key: what the file says now counts
+            key = self._load() or key
+        if sealed[1:head] != key_id(key):
             raise SecretError(
                 f"The stored {field} of {engine} was encrypted with another key than {self._origin()}: "
                 f"restore that key, {again}."
@@ -84,15 +87,16 @@ class Vault:
             else:
                 from pathlib import Path
 
-                path = Path(named).expanduser() if named else self.key_file
+                path = Path(named) if named else self.key_file
                 try:
-                    text = path.read_text("ascii", errors="replace")
+                    text = path.expanduser().read_text("ascii", errors="replace")
                 except FileNotFoundError:
                     if named:
                         raise ConfigurationError(f"WEBSEAM_VAULT_KEY_FILE names {path}, which does not exist.") from None
                     return None
-                except OSError as error:
-                    raise ConfigurationError(f"The vault's key {path} cannot be read ({error.strerror}).") from error
+                except (OSError, RuntimeError) as error:  # RuntimeError: there is no home directory to put for "~"
+                    why = getattr(error, "strerror", None) or error
+                    raise ConfigurationError(f"The vault's key {path} cannot be read ({why}).") from error
                 self._key = _decode(text, str(path))
         return self._key
 

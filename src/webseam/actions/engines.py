@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from webseam.errors import ArgumentError, WebseamError
+from webseam.egress.urls import parse
+from webseam.errors import ArgumentError, DoorError, WebseamError
 from webseam.seam.failures import Kind, failure
 from webseam.switchboard import DEFAULT_ENGINES, ROLES, SEARCH
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from webseam.switchboard import Switchboard
 
 SECRET_CHARS = 4_096
+SECRET_LEAST = 8  # a shorter one would be found, and taken out, in every other word
 VALUE_CHARS = 4_096
 
 
@@ -119,17 +120,15 @@ def set_field(switchboard: Switchboard, account: str, engine: str, key: str, val
     if not value:
         raise ArgumentError(f"No value came for {key}: nothing was changed (`webseam set {engine} {key} --remove` forgets it).")
     if field.type == "secret":
-        if len(value) > SECRET_CHARS or not value.isprintable() or " " in value:
+        if not SECRET_LEAST <= len(value) <= SECRET_CHARS or not value.isascii() or not value.isprintable() or " " in value:
             raise ArgumentError(
-                f"This cannot be the {field.title}: a key is one line without spaces, at most {SECRET_CHARS} characters."
+                f"This cannot be the {field.title}: a key is one line of {SECRET_LEAST} to {SECRET_CHARS} ASCII characters "
+                "without spaces."
             )
     elif len(value) > VALUE_CHARS or not value.isprintable():
         raise ArgumentError(f"{key} must be one line of at most {VALUE_CHARS} characters.")
     if field.type == "url":
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
-            raise ArgumentError(f"{key} must be an http or https address like https://api.example.com, not {value!r}.")
-        value = value.rstrip("/")
+        value = _address(key, value)
     if field.type == "number" and not value.lstrip("-").replace(".", "", 1).isdigit():
         raise ArgumentError(f"{key} must be a number, not {value!r}.")
     if field.type == "boolean" and value not in ("true", "false"):
@@ -140,6 +139,17 @@ def set_field(switchboard: Switchboard, account: str, engine: str, key: str, val
     shown = "encrypted at rest" if field.type == "secret" else value
     lacking = missing(switchboard, account, facts)
     return f"{field.title} of {facts.title} is set ({shown})." + (f"\n{lacking}" if lacking else "")
+
+
+def _address(key: str, value: str) -> str:
+    """An address that requests can be built on; what is refused is not repeated, for it may hold a password."""
+    try:
+        url = parse(value)
+    except DoorError as error:
+        raise ArgumentError(f"{key} must be an http or https address like https://api.example.com. {error}") from error
+    if "?" in value or "#" in value:
+        raise ArgumentError(f"{key} must be an address without a query or fragment, like https://api.example.com.")
+    return url.href.rstrip("/")
 
 
 def unset_field(switchboard: Switchboard, account: str, engine: str, key: str) -> str:

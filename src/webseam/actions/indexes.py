@@ -37,24 +37,38 @@ class Indexes:
         return [_source(stored) for stored in self.switchboard.store.account(self.account).sources]
 
     def resolve(self, what: str, *, name: str | None = None, limit: int | None = None) -> Source:
-        """The source that a folder, a file or an address on the command line means; a known one keeps its name and limit."""
+        """The source that a folder, a file or an address on the command line means; a known one keeps its name and limit.
+
+        Raises `CorpusError` "no_source": it is nothing that can be indexed, its name is another's, or it has another name.
+        """
         known = self.sources()
         source = Source.of(what, name=name, limit=limit, taken=[one.name for one in known])
-        for one in known:
-            if (one.kind, one.location) == (source.kind, source.location) and name in (None, one.name):
+        same = [one for one in known if (one.kind, one.location) == (source.kind, source.location)]
+        for one in same:
+            if name is None or one.name == source.name:
                 return Source(one.name, one.location, one.kind, limit if limit is not None else one.limit)
-        for one in known:
-            if one.name == source.name:
+        if same:
+            raise CorpusError(
+                f"{source.location} is the source {same[0].name!r} already: leave --name out to bring it up to date, or remove it "
+                f"with `webseam index remove {same[0].name}` and add it under the other name.",
+                kind="no_source",
+            )
+        self._refuse_name_of_another(source)
+        return source
+
+    def _refuse_name_of_another(self, source: Source) -> None:
+        for one in self.sources():
+            if one.name == source.name and (one.kind, one.location) != (source.kind, source.location):
                 raise CorpusError(
                     f"There is a source called {one.name!r} already ({one.location}): give this one another name with --name, "
                     f"or remove that one with `webseam index remove {one.name}`.",
                     kind="no_source",
                 )
-        return source
 
     async def add(self, source: Source, *, progress: Callable[[Progress], None] | None = None) -> Report:
         """Index the source, or what changed in it since the last time. It is remembered for the next time and for `rebuild`."""
         store = self.switchboard.store
+        self._refuse_name_of_another(source)  # again: two that were resolved together may have been given one name
         new = source.name not in [one.name for one in self.sources()]
         store.put_source(self.account, _stored(source))
         try:

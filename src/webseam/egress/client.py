@@ -97,8 +97,6 @@ class Egress:
         session, self._session, self._loop = self._session, None, None
         if session is not None:
             await session.close()
-        if isinstance(self.resolver, SystemResolver):
-            self.resolver.close()
 
     def session(self) -> aiohttp.ClientSession:
         """The one aiohttp session: nothing is kept between requests but connections."""

@@ -23,7 +23,6 @@ padding in chunk extensions count like everything else.
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import ipaddress
 import os
@@ -39,11 +38,12 @@ from webseam.config import LIMITS
 from webseam.egress import refusals
 from webseam.egress.addresses import Allowance, allowable, is_own_listener, verdict
 from webseam.egress.urls import is_private_name
+from webseam.threads import Threads
 
 if TYPE_CHECKING:
+    import asyncio
     import ssl
     from collections.abc import Callable, Collection, Iterable
-    from concurrent.futures import ThreadPoolExecutor
     from typing import Final
 
     from aiohttp import ClientRequest, ClientTimeout
@@ -74,24 +74,12 @@ class SystemResolver:
     """The operating system's resolver, in threads of its own: a slow name server holds up names and nothing else."""
 
     def __init__(self) -> None:
-        self._threads: ThreadPoolExecutor | None = None
+        self._threads = Threads(RESOLVER_THREADS, "webseam-dns")  # daemons: a lookup under way must not hold up our leaving
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """`getaddrinfo`, each address once, in its order of preference."""
-        if self._threads is None:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._threads = ThreadPoolExecutor(RESOLVER_THREADS, thread_name_prefix="webseam-dns")
-        found = await asyncio.get_running_loop().run_in_executor(
-            self._threads, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        )
+        found = await self._threads.run(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         return list(dict.fromkeys(str(info[4][0]) for info in found))
-
-    def close(self) -> None:
-        """Let the threads end; a lookup that runs is not waited for."""
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
-            self._threads = None
 
 
 class Hop:

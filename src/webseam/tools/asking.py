@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from webseam.config import LIMITS
 from webseam.errors import ProviderError, WebseamError
 from webseam.seam.failures import Kind, failure
-from webseam.tools.threads import Threads
+from webseam.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

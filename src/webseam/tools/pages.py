@@ -60,6 +60,11 @@ class _Flight:
         self.waiting = 0
 
 
+def _retrieve(task: asyncio.Task[Kept]) -> None:
+    if not task.cancelled():
+        task.exception()
+
+
 class Pages:
     """The pages kept by one process, in at most `room` bytes. `clock` is in seconds."""
 
@@ -78,6 +83,7 @@ class Pages:
         flight = self._flights.get(key)
         if flight is None or flight.task.done() or flight.task.get_loop() is not asyncio.get_running_loop():
             flight = _Flight(asyncio.ensure_future(self._fly(key, fetch)))
+            flight.task.add_done_callback(_retrieve)  # one that fails after everybody left has nobody to tell
             self._flights[key] = flight
         return await self._wait(key, flight, call)
 

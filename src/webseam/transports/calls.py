@@ -56,6 +56,7 @@ class Calls:
         self.ended = False
         self.reader: PolledReader | ThreadReader | None = None
         self.will_flush = False
+        self.backstop: asyncio.TimerHandle | None = None
 
     async def serve(self, first: Outcome, ended: bool) -> int:
         self.begin(first)
@@ -84,7 +85,7 @@ class Calls:
         else:
             self.connection.lines.end()
             self.ended = True
-            self.loop.call_later(LIMITS.call_seconds, self.leave, 0)
+            self.wait_no_longer_than_needed()
             self.watch_output()
         self.go_on()
 
@@ -122,10 +123,18 @@ class Calls:
         outcome = self.pending.pop(task)
         if self.over.done():
             return
+        if self.ended:
+            self.wait_no_longer_than_needed()
         reply = self.lost(outcome) if task.cancelled() else task.result().reply
         if reply is not None:
             self.connection.replies.append(reply)
         self.go_on()
+
+    def wait_no_longer_than_needed(self) -> None:
+        """After the end of input each call ends by its own deadline; only one that has none is left behind, after a while."""
+        if self.backstop is not None:
+            self.backstop.cancel()
+        self.backstop = self.loop.call_later(LIMITS.max_call_seconds + LIMITS.call_seconds, self.leave, 0)
 
     def lost(self, outcome: Outcome) -> bytes | None:
         """What is sent for a task that was cancelled: nothing, unless nobody cancelled its request."""

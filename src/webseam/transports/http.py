@@ -122,6 +122,7 @@ class Server:
             ws="none",
             lifespan="auto",
             log_config=None,
+            log_level="critical",  # a client's bad bytes are answered; they are no news for whoever runs the server
             access_log=False,
             server_header=False,
             proxy_headers=False,

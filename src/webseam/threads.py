@@ -1,6 +1,6 @@
-"""A bounded pool of threads for providers that are plain functions.
+"""A bounded pool of daemon threads for functions that block: providers that are plain functions, the system's resolver.
 
-`concurrent.futures` joins its threads when the interpreter ends, so one provider that hangs would hold up the process; these
+`concurrent.futures` joins its threads when the interpreter ends, so one that hangs would hold up the process; these
 are daemons. A thread cannot be stopped from outside: a job whose caller has left goes on until it returns and its result is
 dropped; one that nobody waits for any more is not begun. Whatever a job raises comes to the caller as an error.
 """
@@ -53,9 +53,10 @@ class _Job:
 
 
 class Threads:
-    """At most `limit` daemon threads, started as they are needed."""
+    """At most `limit` daemon threads called `name`, started as they are needed."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, name: str = "webseam-provider") -> None:
+        self._name = name
         self._limit = limit
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._lock = threading.Lock()
@@ -70,7 +71,7 @@ class Threads:
             if self._free < 0 and self._started < self._limit:
                 self._started += 1
                 self._free += 1
-                threading.Thread(target=self._work, name=f"webseam-provider-{self._started}", daemon=True).start()
+                threading.Thread(target=self._work, name=f"{self._name}-{self._started}", daemon=True).start()
         self._jobs.put(job)
         return await job.future
 
