@@ -3,6 +3,9 @@
 An account's settings are read as one immutable snapshot and kept in memory. Before each use `PRAGMA data_version` says
 whether another process has written since (it costs microseconds), so a setting changed in one process is used by the next
 call in the others. Writes are single transactions: a killed process leaves the old state or the new one.
+
+A rollback journal, not a write-ahead log: writes are rare and small, a log left behind would be replayed into a backup that
+somebody puts in the file's place, and its shared memory does not work on every file system.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -86,16 +89,16 @@ class Store:
     def account(self, account: str) -> AccountSettings:
         """The account's settings as they are now, whichever process wrote them."""
         with self._lock:
+            known = account in self._snapshots
             try:
                 with self._translated():
                     self._follow_the_file()
                     seen = self._connection.execute("PRAGMA data_version").fetchone()[0]
-                    if seen != self._seen:
-                        for known in list(self._snapshots):
-                            self._refresh(known)
-                        self._seen = seen
-                    if account not in self._snapshots:
-                        self._refresh(account)
+                if seen != self._seen or not known:
+                    with self._transaction("BEGIN", READ_BUSY_SECONDS if known else BUSY_SECONDS):
+                        for one in {account, *self._snapshots}:
+                            self._refresh(one)
+                    self._seen = seen
             except StoreError as error:
                 if error.kind != "busy" or account not in self._snapshots:
                     raise
@@ -200,10 +203,10 @@ class Store:
                 "check who owns it, or give another directory with --data DIR or WEBSEAM_DATA."
             ) from error
         found = self._identity()
-        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, check_same_thread=False)
+        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             with self._translated():
-                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA journal_mode = DELETE")
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA trusted_schema = OFF")
                 self._migrate(connection)
@@ -226,23 +229,30 @@ class Store:
         """Open the database anew when the path leads to another file: a backup was put back, the directory was made anew."""
         if self._identity() == self._file:
             return
-        # Closed first: the last connection to the old file takes its write-ahead log away, which SQLite would else replay
-        # into the new one (https://www.sqlite.org/howtocorrupt.html, section 1.4).
         self._file = None
         self._connection.close()
         self._connection, self._seen = self._open(), None
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """One transaction, which waits for other writers as long as a person would."""
+    def _transaction(self, begin: str, seconds: float) -> Iterator[None]:
+        """All or nothing, and one moment for everything that is read; other processes are waited for at most `seconds`."""
         with self._lock, self._translated():
             self._follow_the_file()
-            self._connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+            connection = self._connection
+            connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
             try:
-                with self._connection:
-                    yield
+                connection.execute(begin)
+                yield
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
             finally:
-                self._connection.execute(f"PRAGMA busy_timeout = {READ_BUSY_SECONDS * 1000:.0f}")
+                connection.execute(f"PRAGMA busy_timeout = {READ_BUSY_SECONDS * 1000:.0f}")
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return self._transaction("BEGIN IMMEDIATE", BUSY_SECONDS)
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -261,31 +271,29 @@ class Store:
                     if statement.strip():
                         connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {number:d}")
-            connection.commit()
+            connection.execute("COMMIT")
         except BaseException:
-            connection.rollback()
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
 
     def _refresh(self, account: str) -> None:
+        """Read the account's settings anew; within a transaction."""
         read = self._connection.execute
-        read("BEGIN")  # one moment for all four tables
-        try:
-            settings: dict[str, dict[str, StoredSetting]] = {}
-            for engine, name, value, sealed, ends in read(
-                "SELECT engine, field, value, sealed, ends FROM settings WHERE account = ?", (account,)
-            ):
-                settings.setdefault(engine, {})[name] = StoredSetting(value, sealed, ends or "")
-            selections = dict(read("SELECT role, engine FROM selections WHERE account = ?", (account,)).fetchall())
-            allowances = tuple(
-                StoredAllowance(*row)
-                for row in read("SELECT host, port, purpose FROM allowances WHERE account = ? ORDER BY 1, 2, 3", (account,))
-            )
-            sources = tuple(
-                StoredSource(*row)
-                for row in read("SELECT name, kind, location, page_limit FROM sources WHERE account = ? ORDER BY 1", (account,))
-            )
-        finally:
-            self._connection.rollback()
+        settings: dict[str, dict[str, StoredSetting]] = {}
+        for engine, name, value, sealed, ends in read(
+            "SELECT engine, field, value, sealed, ends FROM settings WHERE account = ?", (account,)
+        ):
+            settings.setdefault(engine, {})[name] = StoredSetting(value, sealed, ends or "")
+        selections = dict(read("SELECT role, engine FROM selections WHERE account = ?", (account,)).fetchall())
+        allowances = tuple(
+            StoredAllowance(*row)
+            for row in read("SELECT host, port, purpose FROM allowances WHERE account = ? ORDER BY 1, 2, 3", (account,))
+        )
+        sources = tuple(
+            StoredSource(*row)
+            for row in read("SELECT name, kind, location, page_limit FROM sources WHERE account = ? ORDER BY 1", (account,))
+        )
         before = self._snapshots.get(account)
         version = before.version if before else self._version
         after = AccountSettings(version, selections, settings, allowances, sources)
@@ -295,10 +303,13 @@ class Store:
         self._snapshots[account] = after
 
     def _write(self, account: str, statement: str, row: tuple[object, ...]) -> bool:
-        with self._writing():
-            changed = self._connection.execute(statement, row).rowcount > 0
-        with self._lock, self._translated():
-            self._refresh(account)
+        try:
+            with self._writing():
+                changed = self._connection.execute(statement, row).rowcount > 0
+                self._refresh(account)
+        except BaseException:
+            self._snapshots.pop(account, None)  # it may hold what was not written
+            raise
         return changed
 
     @contextmanager
