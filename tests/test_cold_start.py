@@ -62,3 +62,19 @@ def test_the_first_answer_needs_neither_the_settings_nor_the_platform_directorie
     assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "webseam"
     assert not {"sqlite3", "platformdirs", "webseam.switchboard"} & set(done.stderr.decode().split())
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
+def test_answers_that_cannot_be_written_are_told_once(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "webseam", "stdio", "--data", str(tmp_path)],
+            input=lines(INITIALIZE),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.count(b"\n") == 1
+    assert b"cannot be written" in done.stderr

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections import deque
 
 CHUNK = 64 * 1024
+
+_NOBODY_READS = frozenset({errno.EPIPE, errno.EINVAL, errno.EBADF, errno.ECONNRESET, errno.ESHUTDOWN})
+"""What writing says when the reader is gone; EINVAL is Windows' word for it."""
 
 
 class LeaveError(BaseException):
@@ -112,8 +116,11 @@ def write_all(descriptor: int, data: bytes) -> None:
             import select
 
             select.select([], [descriptor], [])
-        except OSError:  # EPIPE, or what Windows says instead: nobody reads any more
-            raise LeaveError from None
+        except OSError as error:
+            if error.errno in _NOBODY_READS:
+                raise LeaveError from None
+            print(f"webseam: answers cannot be written to standard output: {error.strerror}.", file=sys.stderr)
+            raise LeaveError(1) from None
 
 
 def read_some(descriptor: int) -> bytes:
