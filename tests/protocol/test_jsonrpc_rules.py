@@ -158,3 +158,35 @@ def test_receive_answers_even_when_the_log_of_faults_fails(engine: Engine, post:
     engine.on_fault = fail
     _, reply = post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "breaks"}})
     assert reply["error"] == {"code": -32603, "message": "Internal error"}
+
+
+@pytest.mark.parametrize(
+    ("escaped", "text"),
+    [
+        (r"\ud83d", "�"),
+        (r"\ude00", "�"),
+        (r"\ud83d\ude00", "😀"),
+        (r"\uD83D\uDE00\ud83d", "😀�"),
+        (r"\ud83d\ud83d\ude00", "�😀"),
+        (r"\\ud83d", r"\ud83d"),
+        (r"\\\ud83d", "\\�"),
+        (r"é\u00e9\ud800x", "éé�x"),
+    ],
+)
+def test_half_a_surrogate_pair_is_answered_under_its_own_id(escaped: str, text: str) -> None:
+    class Echo:
+        def list(self, cursor: str | None) -> list[dict[str, Any]]:
+            return []
+
+        def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+            return {"content": [{"type": "text", "text": arguments["text"]}]}
+
+    message = (
+        '{"jsonrpc":"2.0","id":"id ' + escaped + '","method":"tools/call","params":{"name":"echo","arguments":{"text":"'
+        + escaped + '"}}}'
+    )  # fmt: skip
+    reply = Engine().register_provider(Echo()).receive(message.encode()).reply
+    assert reply is not None
+    answer = json.loads(reply)
+    assert answer["id"] == "id " + text
+    assert answer["result"]["content"][0]["text"] == text

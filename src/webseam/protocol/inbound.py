@@ -19,6 +19,7 @@ from webseam.protocol.jsonrpc import (
     UNSUPPORTED_PROTOCOL_VERSION,
     Message,
     decode_message,
+    mended,
     shown,
     split_batch,
     too_deep,
@@ -72,6 +73,7 @@ def read_message(data: bytes) -> Message | None:
     """The one message in `data`; None when it is a batch (a JSON array). Raises `RefusedError`."""
     if len(data) > LIMITS.message_bytes:
         raise RefusedError(INVALID_REQUEST, f"The message is larger than {LIMITS.message_bytes} bytes.", status=413)
+    data = mended(data)
     try:
         if not data.isascii():
             data.decode()  # the parts that stay raw are not checked by the decoder
@@ -123,7 +125,7 @@ def _invalid(data: bytes, why: str) -> RefusedError:
 def read_batch(data: bytes) -> list[Raw]:
     """The messages of a batch, each still raw. Raises `RefusedError`."""
     try:
-        parts = split_batch(data)
+        parts = split_batch(mended(data))
     except RecursionError:
         raise _deep() from None
     except msgspec.DecodeError as error:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from webseam.config import LIMITS
 from webseam.protocol.codec import UNSET, Raw, Struct, UnsetType, encode, msgspec
+
+if TYPE_CHECKING:
+    import re
 
 # JSON-RPC 2.0, section 5.1
 PARSE_ERROR = -32700
@@ -61,6 +64,25 @@ def too_deep(data: bytes, limit: int = LIMITS.message_depth) -> bool:
             return False
         levels = levels.replace(b"[]", b"")
     return bool(levels)
+
+
+def mended(data: bytes) -> bytes:
+    """`data` with U+FFFD for each escaped half of a surrogate pair that has no other half; the same length.
+
+    The grammar of JSON allows them (RFC 8259, section 8.2) and JavaScript writes them for an emoji that was cut in half, but
+    they are no Unicode text and the decoder refuses the whole message: its sender would never learn which request that was.
+    """
+    import re
+
+    return re.sub(
+        rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\.", _whole, data
+    )
+
+
+def _whole(escape: re.Match[bytes]) -> bytes:
+    """The escape as it is, unless it is half a pair."""
+    found = escape[0]
+    return b"\\ufffd" if len(found) == 6 else found
 
 
 def result_reply(message_id: RequestId, result: bytes) -> bytes:
