@@ -72,11 +72,12 @@ def mended(data: bytes) -> bytes:
     The grammar of JSON allows them (RFC 8259, section 8.2) and JavaScript writes them for an emoji that was cut in half, but
     they are no Unicode text and the decoder refuses the whole message: its sender would never learn which request that was.
     """
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return data
     import re
 
-    return re.sub(
-        rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\.", _whole, data
-    )
+    pair = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    return re.sub(pair + rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\.", _whole, data)
 
 
 def _whole(escape: re.Match[bytes]) -> bytes:
