@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,6 +41,40 @@ def test_a_document_is_found_by_another_form_of_its_words_and_read_back_whole(co
     assert (document.body, document.content_type, document.fingerprint) == (body, "text/markdown", body[:50])
     assert document.indexed_at.endswith("Z")
     assert corpus.search("zebra", 5) == [], "where a link points is not text"
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("Müller", "muller"),
+        ("résumé", "resume"),
+        ("café", "cafe"),
+        ("Straße", "strasse"),
+        ("İstanbul", "istanbul"),
+        ("Łódź", "lodz"),
+    ],
+)
+def test_accents_do_not_count(corpus: Corpus, make: Make, written: str, typed: str) -> None:
+    apart = unicodedata.normalize("NFD", written)
+    filler = "Some sentence that says nothing at all. " * 40
+    with corpus.writer("test") as writer:
+        for name, word in (("written", written), ("typed", typed), ("apart", apart)):
+            writer.put(make(f"https://example.com/{name}", f"{filler}Here is {word} again. {filler}"))
+        writer.put(make("https://example.com/titled", title=f"On {apart}"))
+    for query in (written, typed, written.upper(), apart):
+        hits = {hit.url.rpartition("/")[2]: hit for hit in corpus.search(query, 9)}
+        assert set(hits) == {"written", "typed", "apart", "titled"}, query
+        assert f"Here is {written} again" in hits["written"].snippet
+        assert f"Here is {typed} again" in hits["typed"].snippet
+        assert f"Here is {written} again" in hits["apart"].snippet
+
+
+def test_a_word_that_is_a_stop_word_but_for_its_accent_is_found_in_titles(corpus: Corpus, make: Make) -> None:
+    with corpus.writer("test") as writer:
+        writer.put(make("https://example.com/tea", title="Le thé"))
+        writer.put(make("https://example.com/article", title="The article"))
+    assert [hit.url[20:] for hit in corpus.search("thé", 5)] == ["tea"]
+    assert [hit.url[20:] for hit in corpus.search("the", 5)] == ["article"]
 
 
 def test_the_time_of_indexing_is_kept_when_it_is_given(corpus: Corpus, make: Make) -> None:

@@ -293,6 +293,59 @@ def test_an_endless_site_of_nothing_ends(site: Any, crawled: Any) -> None:
     assert len(site.pages_asked) <= 50
 
 
+def test_what_is_left_out_is_counted_by_reason(site: Any, crawled: Any) -> None:
+    site.put("/robots.txt", "User-agent: *\nDisallow: /docs/private\n", content_type="text/plain")
+    inside = (
+        "private/a",
+        "door",
+        "missing",
+        "410",
+        "data",
+        "text",
+        "hidden",
+        "out",
+        "copy",
+        "a.pdf",
+        "a.pdf#page=2",
+        "b.png",
+        "moved",
+    )
+    site.page("/docs/", links=("/outside", *(f"/docs/{name}" for name in inside)))
+    site.page("/docs/hidden", links=("/docs/a.pdf",), head='<meta name="robots" content="noindex">')
+    site.put("/docs/door", status=302, location="/docs/private/b")
+    site.page("/docs/private/b")
+    site.put("/docs/410", status=410)
+    site.put("/docs/data", b"\0\1\2" * 100, content_type="text/html")
+    site.put("/docs/text", "plain text", content_type="text/plain")
+    site.put("/docs/out", status=302, location="/login")
+    site.page("/login")
+    site.answers["/docs/copy"] = site.answers["/docs/"]
+    site.put("/docs/moved", status=302, location="/docs/")
+    result = crawled("/docs/")
+    assert result.paths == ["/docs/"]
+    assert result.failures == {}
+    assert result.crawl.left_out == {
+        "refused by robots.txt": 2,
+        "not found": 2,
+        "not a page": 4,
+        "asking not to be indexed": 1,
+        "elsewhere": 1,
+        "the same as another page": 1,
+    }, "a redirect to what is read anyway is nothing left out, nor is another site"
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_refusal_at_the_start_is_one_sentence(site: Any, crawled: Any, *, broken: bool) -> None:
+    if broken:
+        site.put("/robots.txt", status=503)
+    else:
+        site.put("/robots.txt", "User-agent: *\nDisallow: /\n", content_type="text/plain")
+    with pytest.raises(CorpusError) as caught:
+        crawled()
+    assert ".:" not in str(caught.value)
+    assert str(caught.value).endswith(": start at another page, or choose another site.")
+
+
 @pytest.mark.parametrize(
     ("set_up", "words"),
     [

@@ -14,6 +14,7 @@ import pytest
 
 from webseam.errors import CorpusError
 from webseam.index.corpus import Corpus
+from webseam.index.schema import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +160,7 @@ def test_an_open_reader_notices_damage_at_the_next_commit_and_recovers_after_a_r
 def test_an_index_of_another_format_says_so(filled: Corpus) -> None:
     [documents] = filled.directory.glob("documents-*")
     meta = documents / "meta.json"
-    meta.write_text(meta.read_text().replace("webseam-1-english", "webseam-0-english"))
+    meta.write_text(meta.read_text().replace(ENGLISH, "webseam-0-english"))
     with pytest.raises(CorpusError, match=r"another version of Webseam.*webseam-0-english.*webseam index rebuild") as caught:
         filled.search("marsupials", 3)
     assert caught.value.kind == "damaged"

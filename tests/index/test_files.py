@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -33,6 +34,14 @@ def test_markdown_html_and_text_are_taken_by_name_in_order(tmp_path: Path) -> No
     assert urls(tmp_path) == [f"index://notes/{name}" for name in names]
     types = [file.content_type for file in files(tmp_path, "notes") if isinstance(file, SourceFile)]
     assert types == ["text/markdown"] * 2 + ["text/html"] * 2 + ["text/plain"] * 3 + ["text/markdown"]
+
+
+def test_what_is_passed_over_is_counted_but_for_hidden_things(tmp_path: Path) -> None:
+    for name in ("a.md", "b.pdf", "c.py", ".hidden.pdf"):
+        (tmp_path / name).write_text("x")
+    left_out: Counter[str] = Counter()
+    assert len(list(files(tmp_path, "notes", left_out))) == 1
+    assert left_out == {"of another type": 2}
 
 
 def test_names_are_percent_encoded_and_lead_back_to_the_file(tmp_path: Path) -> None:

@@ -98,7 +98,9 @@ def test_anew_writes_everything_again(corpus: Corpus, add_folder: Any) -> None:
     add_folder()
     acknowledged: list[str] = []
     report = add_folder(anew=True, progress=lambda step: acknowledged.extend(step.acknowledged))
-    assert counts(report) == (0, 0, 3, 0)
+    assert counts(report) == (0, 0, 0, 0)
+    assert report.rewritten == 3
+    assert report.sentence() == "notes: 0 added, 0 changed, 3 rewritten, 0 removed, 0 failed"
     assert len(acknowledged) == 3
     assert corpus.count() == 3
 
@@ -121,17 +123,65 @@ def test_a_file_that_cannot_be_read_this_time_is_kept_and_reported(
     assert [hit.url for hit in corpus.search("alpha", 5)] == ["index://notes/a.md"]
 
 
+def test_what_is_left_out_of_a_folder_is_told_and_is_no_failure(corpus: Corpus, folder: Path, add_folder: Any) -> None:
+    (folder / "empty.md").write_text("", encoding="utf-8")
+    (folder / "sub" / "blank.txt").write_text(" \n\n", encoding="utf-8")
+    (folder / "only-metadata.md").write_text("---\ntitle: Nothing yet\n---\n", encoding="utf-8")
+    (folder / "paper.pdf").write_bytes(b"%PDF-1.7")
+    steps: list[Progress] = []
+    report = add_folder(progress=steps.append)
+    assert report.left_out == {"of another type": 1, "empty": 3}
+    assert (report.failed, report.complete) == ([], True)
+    assert report.sentence() == (
+        "notes: 3 added, 0 changed, 0 unchanged, 0 removed, 0 failed; left out: 1 of another type, 3 empty"
+    )
+    assert steps[-1].seen == steps[-1].total == 3
+    (folder / "a.md").write_text("", encoding="utf-8")
+    assert counts(add_folder()) == (0, 0, 2, 1), "what was emptied is in the index no longer"
+
+
+def test_a_report_is_data_too(corpus: Corpus, folder: Path, add_folder: Any, parse: Any) -> None:
+    (folder / "b.txt").write_text("", encoding="utf-8")
+
+    async def failing(data: bytes, url: str, content_type: str) -> Any:
+        if url.endswith("a.md"):
+            raise WorkerError("The document took too long.", kind="timeout")
+        return await parse(data, url, content_type)
+
+    assert add_folder(parse=failing).as_data() == {
+        "source": "notes",
+        "added": 1,
+        "changed": 0,
+        "unchanged": 0,
+        "rewritten": 0,
+        "removed": 0,
+        "complete": True,
+        "note": "",
+        "failed": [{"url": "index://notes/a.md", "why": "The document took too long."}],
+        "left_out": {"empty": 1},
+    }
+
+
+def test_front_matter_is_neither_found_nor_shown_but_gives_the_title(corpus: Corpus, folder: Path, add_folder: Any) -> None:
+    (folder / "post.md").write_text("---\ntitle: 'The lamp'\ntags: [quagga]\n---\n# Heading\n\nA keeper.", encoding="utf-8")
+    add_folder()
+    [hit] = corpus.search("keeper", 5)
+    assert (hit.title, hit.snippet) == ("The lamp", "Heading: A keeper.")
+    assert corpus.search("quagga", 5) == []
+
+
 def test_a_folder_that_is_gone_or_empty_removes_nothing(corpus: Corpus, folder: Path, add_folder: Any, parse: Any) -> None:
     source = Source.of(str(folder))
     add_folder()
     for path in folder.rglob("*"):
         if path.is_file():
             path.unlink()
-    with pytest.raises(CorpusError, match="Nothing was removed") as caught:
+    forget = "if it was indexed before, `webseam index remove notes` forgets it"
+    with pytest.raises(CorpusError, match=f"nothing in .*; {forget}. Nothing was removed") as caught:
         add_folder()
     assert caught.value.kind == "no_source"
     folder.rename(folder.with_name("elsewhere"))
-    with pytest.raises(CorpusError, match="does not exist") as caught:
+    with pytest.raises(CorpusError, match=f"does not exist .*; {forget}") as caught:
         asyncio.run(add(corpus, source, door_for=no_door, parse=parse))
     assert caught.value.kind == "no_source"
     assert corpus.count() == 3
@@ -276,6 +326,17 @@ def test_a_site_that_cannot_be_begun_removes_nothing(corpus: Corpus, site: Any, 
     assert corpus.count() == 2
     with corpus.writer("free again"):
         pass
+
+
+def test_the_report_of_a_site_tells_what_was_left_out(site: Any, add_site: Any) -> None:
+    site.put("/robots.txt", "User-agent: *\nDisallow: /private\n", content_type="text/plain")
+    site.page("/", links=("/private/a", "/missing", "/gone"))
+    site.put("/gone", status=410)
+    report = add_site()
+    assert report.left_out == {"refused by robots.txt": 1, "not found": 2}
+    assert report.sentence() == (
+        "site: 1 added, 0 changed, 0 unchanged, 0 removed, 0 failed; left out: 1 refused by robots.txt, 2 not found"
+    )
 
 
 # ------------------------------------------------------------------------------------------------ rebuild, remove, sources

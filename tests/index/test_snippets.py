@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webseam.index.snippets import snippet
+from webseam.index.snippets import folded, snippet
 from webseam.index.terms import query_terms
 
 FILLER = "Some sentence that says nothing at all. " * 40
@@ -53,6 +53,17 @@ def test_a_text_without_the_words_shows_its_beginning() -> None:
         ("x86", "x86"),
         ("flies", "fly"),
         ("using", "use"),
+        ("Müller", "muller"),
+        ("Muller", "müller"),
+        ("RÉSUMÉS", "resume"),
+        ("résumé", "re\u0301sume\u0301"),
+        ("İstanbul", "istanbul"),
+        ("Straße", "strasse"),
+        ("Maßstäbe", "massstabe"),
+        ("smørrebrød", "smorrebrod"),
+        ("Œuvres", "oeuvre"),
+        ("tiếng", "tieng"),
+        ("ＡＢＣ", "abc"),
     ],
 )
 def test_every_form_that_the_index_finds_is_shown(word: str, query: str) -> None:
@@ -67,6 +78,17 @@ def test_a_word_within_a_word_is_not_the_word() -> None:
 
 def test_letters_that_grow_in_lower_case_do_not_shift_the_place() -> None:
     assert "needle" in shown("İ" * 500 + ". " + FILLER + " needle " + FILLER, "needle", 100)
+
+
+@given(st.text(max_size=300))
+def test_folding_keeps_every_place(text: str) -> None:
+    assert len(folded(text).lower()) == len(text)
+
+
+def test_letters_are_folded_one_by_one_and_many_at_once_alike() -> None:
+    letters = "".join(chr(code) for code in range(0xC0, 0x250))
+    assert folded(letters) == "".join(folded(letter) for letter in letters)
+    assert folded("Ünïcödé, Łódź, Москва ё й 教程 ß") == "Unicode, Lodz, Москва ё й 教程 ß"
 
 
 def test_at_the_end_of_a_text_more_of_what_comes_before_is_shown() -> None:

@@ -49,8 +49,8 @@ class Indexes:
                 return Source(one.name, one.location, one.kind, limit if limit is not None else one.limit)
         if same:
             raise CorpusError(
-                f"{source.location} is the source {same[0].name!r} already: leave --name out to bring it up to date, or remove it "
-                f"with `webseam index remove {same[0].name}` and add it under the other name.",
+                f"{source.location} is the source {same[0].name!r} already: leave --name out to bring it up to date, or "
+                f"remove it with `webseam index remove {same[0].name}` and add it under the other name.",
                 kind="no_source",
             )
         self._refuse_name_of_another(source)

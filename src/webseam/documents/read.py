@@ -7,7 +7,7 @@ from webseam.documents.decode import decode
 from webseam.documents.document import Document
 from webseam.documents.invisible import drop_invisible
 from webseam.documents.sniff import Form, charset_of, judge, size_of
-from webseam.documents.text import as_markdown, drop_comments, markdown_links, markdown_title
+from webseam.documents.text import as_markdown, drop_comments, drop_front_matter, markdown_links, markdown_title
 from webseam.errors import DocumentError
 
 FENCE_CHARS = 1_000
@@ -38,9 +38,10 @@ def read(data: bytes, *, url: str, content_type: str = "") -> Document:
     title = ""
     links: tuple[str, ...] = ()
     if judged.form is Form.MARKDOWN:
+        text, title = drop_front_matter(text)
         text, commented = drop_comments(text)
         hidden += commented
-        title = " ".join(markdown_title(text).split())[: LIMITS.title_chars]
+        title = " ".join((title or markdown_title(text)).split())[: LIMITS.title_chars]
         links = markdown_links(text, url)
     notes = [decoded.note] if decoded.note else []
     text, truncated = _bounded(text, notes, limit=LIMITS.page_chars - FENCE_CHARS)
@@ -75,7 +76,7 @@ def _html(text: str, encoding: str, note: str, url: str) -> Document:
         notes.append(going_on)
         content = content.strip() or going_on
     if not content.strip():
-        name = f" “{head.title}”" if head.title else ""
+        name = f" “{head.title[:100]}”" if head.title else ""
         raise DocumentError(
             f"The page{name} shows no text without running its scripts, which is not done here: "
             "search for the same content elsewhere, or fetch an API or feed of the site.",

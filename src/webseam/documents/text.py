@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 _COMMENT_OR_FENCE = re.compile(r"<!--|^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _HEADING = re.compile(r" {0,3}#{1,2} +(.{1,1000}?)[ #]*$")
-_FRONT_MATTER_TITLE = re.compile(r"title\s{0,9}[:=]\s{0,9}(.{1,1000})$", re.IGNORECASE)
+_FRONT_MATTER_KEY = {
+    "---": re.compile(r"[\w\"'][^\n:]{0,100}:(?:[ \t]|$)"),  # YAML
+    "+++": re.compile(r"\[|[\w\"'][^\n=]{0,100}="),  # TOML
+}
+_FRONT_MATTER_REST = re.compile(r"[ \t]|- |-?$|[#\]})]")  # lines of YAML that go on with what a key began, and comments
+_FRONT_MATTER_TITLE = re.compile(r"title[ \t]{0,9}[:=][ \t]{0,9}(.{1,1000})$", re.IGNORECASE)
+_FRONT_MATTER_LINES = 100
+_FRONT_MATTER_CHARS = 10_000
 _LINK = re.compile(
     r"\]\(\s{0,9}<?([^\s()<>]{1,8192})|<(https?://[^\s<>]{1,8192})>|^ {0,3}\[[^\]\n]{1,200}\]:\s{1,9}<?(\S{1,8192})",
     re.MULTILINE,
@@ -60,17 +67,53 @@ def drop_comments(markdown: str) -> tuple[str, int]:
     return "".join(kept), dropped
 
 
+def drop_front_matter(markdown: str) -> tuple[str, str]:
+    """Markdown without the block of metadata that it may begin with, and the title in that; "" when there is none.
+
+    Such a block is YAML between two lines `---` (or `---` and `...`), or TOML between two `+++`: at most 100 lines, 10 KB.
+    What lies between two thematic breaks looks like no YAML and stays.
+    """
+    if not markdown.startswith(("---", "+++")):
+        return markdown, ""
+    lines = markdown[: _FRONT_MATTER_CHARS + 1].split("\n")[: _FRONT_MATTER_LINES + 1]
+    fence = lines[0].rstrip()
+    if fence not in _FRONT_MATTER_KEY:
+        return markdown, ""
+    closing = (fence, "...") if fence == "---" else (fence,)
+    end = next((number for number, line in enumerate(lines) if number and line.rstrip() in closing), 0)
+    if not end or not _is_metadata(lines[1:end], fence):
+        return markdown, ""
+    titles = (_plain_value(match[1]) for line in lines[1:end] if (match := _FRONT_MATTER_TITLE.match(line)))
+    rest = markdown[sum(len(line) + 1 for line in lines[: end + 1]) :]
+    return rest, next(titles, "")
+
+
+def _is_metadata(lines: list[str], fence: str) -> bool:
+    key = _FRONT_MATTER_KEY[fence]
+    said = [line for line in lines if line.strip() and not line.startswith("#")]
+    if not said:
+        return not lines  # nothing at all is metadata; a heading between two thematic breaks is not
+    return bool(key.match(said[0])) and (
+        fence == "+++" or all(key.match(line) or _FRONT_MATTER_REST.match(line) for line in said)
+    )
+
+
+def _plain_value(value: str) -> str:
+    """A YAML or TOML value as text when it is written in one line, else "": what goes on below is not put together here."""
+    value = value.strip()
+    quote = value[:1]
+    if quote in ("'", '"'):
+        inner = re.match(r"'((?:[^']|'')*)'" if quote == "'" else r'"((?:[^"\\]|\\.)*)"', value)
+        if inner is None:
+            return ""
+        return inner[1].replace("''", "'") if quote == "'" else re.sub(r"\\([\\\"])", r"\1", inner[1])
+    return "" if quote in "|>&*!{[#%@`" else value.partition(" #")[0].rstrip()
+
+
 def markdown_title(markdown: str) -> str:
-    """The title that front matter or the first heading gives; "" when there is none in the first lines."""
-    lines = markdown[: LIMITS.message_depth * 200].splitlines()
-    in_front_matter = bool(lines) and lines[0].strip() in ("---", "+++")
-    for number, line in enumerate(lines):
-        if in_front_matter and number:
-            if line.strip() in ("---", "+++"):
-                in_front_matter = False
-            elif match := _FRONT_MATTER_TITLE.match(line):
-                return match[1].strip().strip("\"'")
-        elif match := _HEADING.match(line):
+    """The title that the first heading gives; "" when there is none in the first lines."""
+    for line in markdown[: LIMITS.message_depth * 200].splitlines():
+        if match := _HEADING.match(line):
             return match[1].strip()
     return ""
 

@@ -7,13 +7,14 @@ spelling each (`canonical.py`); what robots.txt, `<meta name=robots>` or `X-Robo
 The crawl also says what an incremental run may conclude from it. `gone` are pages that certainly are not to be indexed (404,
 410, noindex, moved, a copy of another). `complete` says that every page that could be found was looked at, so that a known page
 that was not met is gone as well; a failure that may pass (a timeout, a 500), or the page limit, makes it False.
+`left_out` counts what was met and left out on purpose, by reason, so that nobody wonders where it is.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import deque
+from collections import Counter, deque
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -29,13 +30,21 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 
     from webseam.documents.document import Document
-    from webseam.seam.contract import Door, HttpReply
+    from webseam.seam.contract import Door, HttpReply, RobotsVerdict
 
     Parse = Callable[[bytes, str, str], Awaitable[Document]]
     """(bytes, URL, Content-Type) -> Document; raises `DocumentError` and `WorkerError`."""
 
 FRONTIER: Final = 100_000
 """Addresses remembered at most, so that an endless calendar ends."""
+
+# What becomes of an address besides a page, as `left_out` counts it.
+_ROBOTS: Final = "refused by robots.txt"
+_MISSING: Final = "not found"
+_NO_PAGE: Final = "not a page"
+_NOINDEX: Final = "asking not to be indexed"
+_ELSEWHERE: Final = "elsewhere"
+_COPY: Final = "the same as another page"
 
 _REQUESTS_PER_PAGE: Final = 4  # of the page limit: what may be asked for in vain (missing, copies, noindex)
 _ATTEMPTS: Final = 3
@@ -66,7 +75,10 @@ class CrawlFailure:
 
 @dataclass(frozen=True, slots=True)
 class _Visit:
-    """What came of asking for one page. Neither `page` nor `why` nor `unread`: there is nothing to index here, for certain."""
+    """What came of asking for one page. Neither `page` nor `why` nor `unread`: there is nothing to index here, for certain.
+
+    `left_out` is the reason to tell, if any.
+    """
 
     asked: str
     page: CrawledPage | None = None
@@ -74,6 +86,7 @@ class _Visit:
     why: str = ""
     passing: bool = False  # the failure may pass
     unread: bool = False  # robots.txt forbids it, or it leads elsewhere
+    left_out: str = ""
 
 
 class Crawl:
@@ -104,6 +117,7 @@ class Crawl:
         self._queue: deque[str] = deque()
         self._seen: set[str] = set()
         self._taken: set[str] = set()
+        self._not_pages: set[str] = set()
         self._fingerprints: set[str] = set()
         self._pace = asyncio.Lock()
         self._asked = 0
@@ -111,6 +125,7 @@ class Crawl:
         self.complete = True
         self.why_incomplete = ""
         self.gone: set[str] = set()
+        self.left_out: Counter[str] = Counter()
 
     @property
     def expected(self) -> int:
@@ -146,7 +161,12 @@ class Crawl:
 
     def _add(self, url: str) -> None:
         place = self._scope.place(url)
-        if not place or place in self._seen or not may_be_page(place):
+        if not place or place in self._seen:
+            return
+        if not may_be_page(place):
+            if place not in self._not_pages and len(self._not_pages) < FRONTIER:
+                self._not_pages.add(place)
+                self.left_out[_NO_PAGE] += 1
             return
         if len(self._seen) >= FRONTIER:
             self._incomplete(f"it has more than {FRONTIER} addresses")
@@ -157,6 +177,8 @@ class Crawl:
     def _take_in(self, visit: _Visit) -> list[CrawledPage | CrawlFailure]:
         for link in visit.links:
             self._add(link)
+        if visit.left_out:
+            self.left_out[visit.left_out] += 1
         if visit.why:
             if visit.passing or visit.asked in self._known:
                 self._incomplete(f"{visit.asked} could not be read: {visit.why}")
@@ -167,6 +189,8 @@ class Crawl:
             return []
         page = visit.page
         if page is None or page.url in self._taken or page.fingerprint in self._fingerprints:
+            if page is not None:
+                self.left_out[_COPY] += 1
             self.gone.add(visit.asked)
             return []
         if self._indexed >= self._limit:
@@ -190,8 +214,7 @@ class Crawl:
     async def _begin(self) -> _Visit:
         verdict = await self._door_for().robots(self._start)
         if not verdict.allowed:
-            why = verdict.reason or f"robots.txt does not allow {self._start}"
-            raise CorpusError(f"{why}: start at another page, or choose another site.", kind="no_source")
+            raise _not_allowed(self._start, verdict)
         reply = await self._send(self._start)
         if reply.status >= 400:
             raise CorpusError(
@@ -208,7 +231,7 @@ class Crawl:
         if landed != self._start:
             verdict = await self._door_for().robots(landed)
             if not verdict.allowed:
-                raise CorpusError(f"{verdict.reason}: start at another page, or choose another site.", kind="no_source")
+                raise _not_allowed(landed, verdict)
         self._seen |= {self._start, landed}
         found = await sitemaps.find(self._scope.origin, verdict.sitemaps, door_for=self._door_for)
         for url in found.pages:
@@ -225,22 +248,22 @@ class Crawl:
         try:
             verdict = await self._door_for().robots(url)
             if not verdict.allowed:
-                return _Visit(url, unread=True)
+                return _Visit(url, unread=True, left_out=_ROBOTS)
             reply = await self._send(url, verdict.delay)
             if reply.status in (404, 410):
-                return _Visit(url)
+                return _Visit(url, left_out=_MISSING)
             if reply.status >= 400:
                 return _Visit(
                     url, why=f"it answered with status {reply.status}", passing=reply.status == 429 or reply.status >= 500
                 )
             landed = self._scope.place(reply.url)
             if not landed:
-                return _Visit(url, unread=True)
+                return _Visit(url, unread=True, left_out=_ELSEWHERE)
             if landed != url:
                 if landed in self._seen:
                     return _Visit(url)
                 if not (await self._door_for().robots(landed)).allowed:
-                    return _Visit(url, unread=True)
+                    return _Visit(url, unread=True, left_out=_ROBOTS)
         except DoorError as error:
             return _Visit(url, why=_first_line(error), passing=error.kind in _PASSING)
         return await self._read(url, landed, reply)
@@ -259,12 +282,12 @@ class Crawl:
 
     async def _read(self, asked: str, url: str, reply: HttpReply) -> _Visit:
         if _media_type(reply) not in _PAGE_TYPES:
-            return _Visit(asked)
+            return _Visit(asked, left_out=_NO_PAGE)
         try:
             document = await self._parse(reply.body, url, reply.headers.get("content-type", ""))
         except DocumentError as error:
             if error.kind == "unsupported_type":
-                return _Visit(asked)
+                return _Visit(asked, left_out=_NO_PAGE)
             return _Visit(asked, why=_first_line(error))
         except WorkerError as error:
             return _Visit(asked, why=_first_line(error), passing=True)
@@ -273,7 +296,7 @@ class Crawl:
         if document.refresh:
             links = (*links, document.refresh)
         if "noindex" in orders:
-            return _Visit(asked, links=links)
+            return _Visit(asked, links=links, left_out=_NOINDEX)
         canonical = self._scope.place(document.canonical, url) if document.canonical else ""
         place = canonical if canonical and same_page(canonical, url) else url
         if place != url and place in self._seen:
@@ -286,6 +309,11 @@ class Crawl:
             fingerprint=fingerprint_of(document.title, document.content),
         )
         return _Visit(asked, page=page, links=links)
+
+
+def _not_allowed(url: str, verdict: RobotsVerdict) -> CorpusError:
+    why = verdict.reason.rstrip(".") or f"robots.txt does not allow {url}"
+    return CorpusError(f"{why}: start at another page, or choose another site.", kind="no_source")
 
 
 def _first_line(error: Exception) -> str:

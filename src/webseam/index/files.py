@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -59,19 +60,23 @@ def address(source: str, relative: str = "") -> str:
     return f"index://{quote(source, safe='')}/{quote(os.fsencode(relative))}"
 
 
-def files(root: Path, source: str) -> Iterator[Entry]:
+def files(root: Path, source: str, left_out: Counter[str] | None = None) -> Iterator[Entry]:
     """The files in the folder `root`, or `root` itself when it is a file, sorted by name.
 
-    Hidden files and folders, `node_modules`, other types of files, and links to outside of `root` are passed over in silence.
+    Hidden files and folders and `node_modules` are passed over in silence; other types of files, and links to outside of
+    `root`, are counted in `left_out`.
     """
+    left_out = Counter() if left_out is None else left_out
     if not root.is_dir():
         yield _file(root, source, root.name)
         return
     real = Path(os.path.realpath(root))
-    yield from _walk(root, "", source, real, {_identity(root)})
+    yield from _walk(root, "", source, real, {_identity(root)}, left_out)
 
 
-def _walk(folder: Path, relative: str, source: str, real: Path, above: set[tuple[int, int]]) -> Iterator[Entry]:
+def _walk(
+    folder: Path, relative: str, source: str, real: Path, above: set[tuple[int, int]], left_out: Counter[str]
+) -> Iterator[Entry]:
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
@@ -84,6 +89,7 @@ def _walk(folder: Path, relative: str, source: str, real: Path, above: set[tuple
         path, inner = folder / entry.name, relative + entry.name
         try:
             if not _inside(path, real):
+                left_out["elsewhere"] += 1
                 continue
             if entry.is_dir():
                 identity = _identity(path)
@@ -92,9 +98,11 @@ def _walk(folder: Path, relative: str, source: str, real: Path, above: set[tuple
                 if inner.count("/") >= DEPTH:
                     yield UnreadFile(address(source, inner + "/"), f"it lies deeper than {DEPTH} folders", beneath=True)
                     continue
-                yield from _walk(path, inner + "/", source, real, above | {identity})
+                yield from _walk(path, inner + "/", source, real, above | {identity}, left_out)
             elif entry.is_file() and path.suffix.lower() in CONTENT_TYPES:
                 yield _file(path, source, inner)
+            else:
+                left_out["of another type"] += 1
         except OSError as error:
             yield UnreadFile(address(source, inner), f"it cannot be read ({error.strerror})", beneath=True)
 

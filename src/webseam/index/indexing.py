@@ -50,16 +50,50 @@ class Progress:
 
 @dataclass(slots=True)
 class Report:
-    """What a job did. `failed` are (URL, why): what was known of them is kept. `note` says why a look was not `complete`."""
+    """What a job did. `failed` are (URL, why): what was known of them is kept. `note` says why a look was not `complete`.
+
+    `rewritten` are documents that had not changed and were written all the same, as a rebuild does. `left_out` counts, by
+    reason, what was met and is no document to index; nothing is wrong with it.
+    """
 
     source: str
     added: int = 0
     changed: int = 0
     unchanged: int = 0
+    rewritten: int = 0
     removed: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
     complete: bool = True
     note: str = ""
+
+    @property
+    def read(self) -> int:
+        """How many documents of the source were read, whatever became of them."""
+        return self.added + self.changed + self.unchanged + self.rewritten
+
+    def sentence(self) -> str:
+        """The report in one line for people: "notes: 3 added, 0 changed, 0 unchanged, 0 removed, 0 failed"."""
+        same = f"{self.rewritten} rewritten" if self.rewritten else f"{self.unchanged} unchanged"
+        line = f"{self.source}: {self.added} added, {self.changed} changed, {same}, {self.removed} removed"
+        line += f", {len(self.failed)} failed"
+        left_out = ", ".join(f"{count} {reason}" for reason, count in self.left_out.items())
+        return f"{line}; left out: {left_out}" if left_out else line
+
+    def as_data(self) -> dict[str, Any]:
+        """The report as JSON can carry it."""
+        return {
+            "source": self.source,
+            "added": self.added,
+            "changed": self.changed,
+            "unchanged": self.unchanged,
+            "rewritten": self.rewritten,
+            "removed": self.removed,
+            "complete": self.complete,
+            "note": self.note,
+            "failed": [{"url": url, "why": why} for url, why in self.failed],
+            "left_out": dict(self.left_out),
+        }
 
 
 async def add(
@@ -171,13 +205,16 @@ class _Job:
         await self._commit()
         report.removed = len(gone)
         report.complete, report.note = self._look.complete, self._look.why_incomplete
+        report.left_out = dict(self._look.left_out)
         return report
 
     async def _take(self, url: str, document: StoredDocument | None) -> None:
         self._met.add(url)
         before = self._known.get(url)
-        if document is None or document.fingerprint == before:
+        if document is None:
             self._report.unchanged += 1
+        elif document.fingerprint == before:
+            self._report.rewritten += 1
         elif before is None:
             self._report.added += 1
         else:

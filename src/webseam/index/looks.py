@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,11 @@ class Found:
     why: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _LeftOut(Found):
+    """A document with nothing in it to index."""
+
+
 class Look(Protocol):
     """`found()` is iterated once, to its end; the rest is asked afterwards."""
 
@@ -48,6 +54,10 @@ class Look(Protocol):
     @property
     def expected(self) -> int:
         """How many documents there will be, as far as is known now."""
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """How much was met and is no document to index, by reason: a dozen reasons at most, as they follow "3 "."""
 
     def found(self) -> AsyncGenerator[Found, None]:
         """Everything in the source. Raises `WebseamError` when the source as a whole cannot be read."""
@@ -68,6 +78,7 @@ class FolderLook:
         self._parse = parse
         self._unread: list[UnreadFile] = []
         self.expected = 0
+        self.left_out: Counter[str] = Counter()
 
     async def found(self) -> AsyncGenerator[Found, None]:
         """Every file, by name."""
@@ -81,6 +92,10 @@ class FolderLook:
 
         async with aclosing(ordered(take, self._read, _AT_ONCE)) as results:
             async for result in results:
+                if isinstance(result, _LeftOut):
+                    self.left_out["empty"] += 1
+                    self.expected -= 1
+                    continue
                 if result.why:
                     self._unread.append(UnreadFile(result.url, result.why, beneath=result.url.endswith("/")))
                 yield result
@@ -89,18 +104,23 @@ class FolderLook:
         """Everything that was not met, unless it may lie where we could not look."""
         return not any(url == unread.url or (unread.beneath and url.startswith(unread.url)) for unread in self._unread)
 
+    @property
+    def _forget(self) -> str:
+        """The way out, for a source that is known: a new one is forgotten again when nothing of it was indexed."""
+        return f"if it was indexed before, `webseam index remove {self._source.name}` forgets it"
+
     def _list(self, root: Path) -> list[Entry]:
         if not root.exists():
             raise CorpusError(
-                f"{root} does not exist (any more?): mend it and try again, or `webseam index remove {self._source.name}`. "
+                f"{root} does not exist (any more?): mend it and try again; {self._forget}. "
                 "Nothing was removed from the index.",
                 kind="no_source",
             )
-        listing = list(files(root, self._source.name))
+        listing = list(files(root, self._source.name, self.left_out))
         if not listing:
             raise CorpusError(
-                f"There is nothing in {root} that can be indexed: put Markdown, HTML or text files there, or "
-                f"`webseam index remove {self._source.name}`. Nothing was removed from the index.",
+                f"There is nothing in {root} that can be indexed: put Markdown, HTML or text files there; "
+                f"{self._forget}. Nothing was removed from the index.",
                 kind="no_source",
             )
         return listing
@@ -121,6 +141,8 @@ class FolderLook:
         try:
             document = await self._parse(data, file.url, file.content_type)
         except (DocumentError, WorkerError) as error:
+            if isinstance(error, DocumentError) and error.kind == "empty":
+                return _LeftOut(file.url)
             return Found(file.url, why=str(error).partition("\n")[0])
         stored = StoredDocument(
             url=file.url,
@@ -164,6 +186,11 @@ class SiteLook:
     def expected(self) -> int:
         """How many pages the crawl will be, as far as is known now."""
         return self._crawl.expected
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """How many pages were met and are not to be indexed, by reason."""
+        return self._crawl.left_out
 
     async def found(self) -> AsyncGenerator[Found, None]:
         """Every page, in the order of the crawl."""

@@ -2,7 +2,8 @@
 
 Where a term occurs is found without analysing the whole text (megabytes, ten times a search): the stems of our analyzer are,
 but for their last letter, beginnings of the words they stand for, so `str.find` leads to candidates and the analyzer judges the
-distinct ones. The three words that Snowball's English stemmer turns into something else are spelled out.
+distinct ones. The three words that Snowball's English stemmer turns into something else are spelled out. Accents are taken
+away first, as the analyzer does, but letter by letter, so that a place in the folded text is the same place in the text.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+import tantivy
 
 from webseam.index.terms import english_terms
 
@@ -28,6 +31,14 @@ LEAD: Final = 90
 _SLACK: Final = 45  # what cutting at a word may take from the end of a long snippet
 
 _IRREGULAR: Final = {"die": ("dying",), "lie": ("lying",), "tie": ("tying",)}  # Snowball English, exceptional forms
+_LIGATURES: Final = (("ss", "ß"), ("ae", "æ"), ("oe", "œ"), ("th", "þ"))  # one letter that the analyzer makes two
+_LATIN: Final = (
+    (0xAA, 0x250),
+    (0x1E00, 0x1F00),
+    (0x2070, 0x2095),
+    (0xFF10, 0xFF5B),
+)  # with the digits and letters of East Asia
+_FEW_LETTERS: Final = 60
 _SENTENCE: Final = re.compile(r"(?:[.!?:][\"')\]]?\s+|\n\s*|[。！？]\s*)(?=\S)")
 _PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n")
 _SPACE: Final = re.compile(r"\s+")
@@ -43,9 +54,7 @@ def snippet(text: str, terms: Terms, weights: Mapping[str, float], chars: int) -
 
 def _places(text: str, terms: Terms) -> list[tuple[int, int, str]]:
     """Where the terms occur, as (start, end, term), in order."""
-    lowered = text.lower()
-    if len(lowered) != len(text):  # "İ" is two characters in lower case
-        lowered = "".join(small if len(small := character.lower()) == 1 else character for character in text)
+    lowered = folded(text).lower()
     places: list[tuple[int, int, str]] = []
     for stem in terms.words:
         places += _words(lowered, stem)
@@ -55,13 +64,45 @@ def _places(text: str, terms: Terms) -> list[tuple[int, int, str]]:
     return places
 
 
+def folded(text: str) -> str:
+    """`text` without accents, as long as before: what the analyzer makes two letters of stays."""
+    if text.isascii():
+        return text
+    letters = _plain_letters()
+    there = set(_foldable().findall(text))
+    if len(there) > _FEW_LETTERS:
+        return _foldable().sub(lambda match: letters[match[0]], text)
+    for letter in there:  # what a language has: several times as fast
+        text = text.replace(letter, letters[letter])
+    return text
+
+
+@lru_cache(maxsize=1)
+def _plain_letters() -> dict[str, str]:
+    """The letters and digits that the analyzer turns into one of ASCII, each with that one: asked of tantivy itself."""
+    fold = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.ascii_fold()).build()
+    letters = {}
+    for character in (chr(code) for start, end in _LATIN for code in range(start, end)):
+        plain = "".join(fold.analyze(character)) if character.isalnum() else character
+        if plain != character and len(plain) == 1:
+            letters[character] = plain
+    return letters
+
+
+@lru_cache(maxsize=1)
+def _foldable() -> re.Pattern[str]:
+    return re.compile(f"[{''.join(_plain_letters())}]")
+
+
 @lru_cache(maxsize=20_000)
 def _stems(word: str) -> tuple[str, ...]:
     return tuple(english_terms(word))
 
 
 def _words(lowered: str, stem: str) -> Iterator[tuple[int, int, str]]:
-    beginnings = (stem[:-1] if len(stem) > 2 else stem, *_IRREGULAR.get(stem, ()))
+    spellings = [stem, *(stem.replace(two, one) for two, one in _LIGATURES if two in stem and one in lowered)]
+    beginnings = [spelled[:-1] if len(spelled) > 2 else spelled for spelled in spellings]
+    beginnings += _IRREGULAR.get(stem, ())
     for beginning in beginnings:
         found = tried = at = 0
         while found < OCCURRENCES and tried < 20 * OCCURRENCES and (at := lowered.find(beginning, at)) >= 0:

@@ -5,7 +5,10 @@ Most words go through the English analyzer into `title` and `text`. Three kinds 
 - scripts written without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese), as overlapping pairs of characters, the
   last character of a run also alone, so that a single character is found by prefix;
 - a word stuck to such a run ("Python教程");
-- stop words of a title, for a query of nothing else ("to be or not to be", the `for` statement).
+- stop words of a title, for a query of nothing else ("to be or not to be", the `for` statement), with their accents ("thé").
+
+Accents do not count (`schema.english`). A letter and its accent are one character here or two, as the text was typed: they are
+composed (`composed`) before anything is made of a text.
 
 A query is built from terms and never parsed, so it has no syntax: `title:`, `AND`, `"`, `*` are text like any other.
 """
@@ -13,6 +16,7 @@ A query is built from terms and never parsed, so it has no syntax: `title:`, `AN
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, Final
@@ -45,6 +49,11 @@ _PLAIN_WORDS: Final = (
     .filter(tantivy.Filter.lowercase())
     .build()
 )
+
+
+def composed(text: str) -> str:
+    """`text` in Unicode's form C: the analyzer would take an accent of its own for the end of the word."""
+    return unicodedata.normalize("NFC", text)
 
 
 def english_terms(text: str) -> list[str]:
@@ -90,7 +99,7 @@ class Terms:
 
 def query_terms(query: str) -> Terms:
     """The terms of what a person or a model typed; empty when it holds nothing that could be searched for."""
-    query = query[: LIMITS.query_chars]
+    query = composed(query[: LIMITS.query_chars])
     words = english_terms(_RUN.sub(" ", query))
     characters: list[str] = []
     prefixes: list[str] = []

@@ -16,7 +16,7 @@ from webseam.index import generations
 from webseam.index.integrity import damaged, read_meta, verify
 from webseam.index.plain import plain
 from webseam.index.schema import register
-from webseam.index.terms import other_terms
+from webseam.index.terms import composed, other_terms
 from webseam.index.writer_lock import WriterLock, busy, unwritable
 
 if TYPE_CHECKING:
@@ -198,8 +198,8 @@ def iso_time(seconds: int) -> str:
 
 
 def _as_tantivy(document: StoredDocument) -> tantivy.Document:
-    url, title = whole_characters(document.url), whole_characters(document.title)
-    text = plain(whole_characters(document.body))
+    url, title = whole_characters(document.url), composed(whole_characters(document.title))
+    text = composed(plain(whole_characters(document.body)))
     made = tantivy.Document()
     made.add_text("url", url)
     made.add_text("source", whole_characters(document.source))
