@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]  # it ships no types; only tests use it
+import jsonschema
 import pytest
 
 from webseam.protocol.engine import Engine
