@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from webseam.app import App
-    from webseam.index.indexing import Progress, Report
+    from webseam.index.indexing import Progress, Report, Source
 
 Answer = TypeVar("Answer")
 
@@ -319,7 +319,9 @@ def _run_index_add(options: argparse.Namespace) -> int:
     async def work() -> list[Report]:
         indexes = app.indexes(options.account)
         # All are resolved before the first is touched: a typing error in the third must not come after an hour.
-        sources = [indexes.resolve(what, name=options.name, limit=options.limit) for what in options.what]
+        sources: list[Source] = []
+        for what in options.what:
+            sources.append(indexes.resolve(what, name=options.name, limit=options.limit, taken=sources))
         return [await indexes.add(source, progress=lambda now: _draw(line, now)) for source in sources]
 
     try:
@@ -352,10 +354,11 @@ def _run_index_list(options: argparse.Namespace) -> int:
 
     app = _app(options)
 
-    async def work() -> list[dict[str, Any]]:
-        return app.indexes(options.account).listing()
+    async def work() -> tuple[list[dict[str, Any]], bool]:
+        indexes = app.indexes(options.account)
+        return indexes.listing(), indexes.corpus.unfinished() is not None
 
-    rows = _wait(app, work)
+    rows, unfinished = _wait(app, work)
     if options.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))
     elif rows:
@@ -363,6 +366,8 @@ def _run_index_list(options: argparse.Namespace) -> int:
         print(terminal.table(cells, head=("source", "kind", "documents", "indexed", "from")))
     else:
         print("Nothing is indexed yet: `webseam index add DIR|FILE|URL`.", file=sys.stderr)
+    if unfinished:
+        print("A rebuild was not finished (unless one runs now): `webseam index rebuild` goes on with it.", file=sys.stderr)
     return OK
 
 

@@ -62,6 +62,9 @@ class Limits:
 
     # the door
     body_bytes = 10 * 1024 * 1024
+    body_small_bytes = 256 * 1024  # up to here a body grows as it comes, beyond it needs room
+    body_bytes_in_flight = 128 * 1024 * 1024  # of all bodies of the process together
+    vendor_reply_bytes = 2 * 1024 * 1024
     wire_bytes = 10 * 1024 * 1024
     header_bytes = 64 * 1024
     header_count = 200
@@ -86,6 +89,8 @@ class Limits:
     max_crawl_pages = 100_000
     sitemap_urls = 50_000
     sitemap_depth = 3
+    sitemap_bytes = 10 * 1024 * 1024  # of one, unpacked
+    folder_files = 100_000
     index_file_bytes = 10 * 1024 * 1024
     index_commit_documents = 200
     index_commit_seconds = 2.0

@@ -20,6 +20,7 @@ from webseam.documents.read import read
 from webseam.egress.addresses import Allowance
 from webseam.egress.client import Egress
 from webseam.index.corpus import Corpus, StoredDocument
+from webseam.index.sitemap import entries
 from webseam.seam.contract import Door
 
 Make = Callable[..., StoredDocument]
@@ -174,3 +175,13 @@ async def _parse(data: bytes, url: str, content_type: str) -> Document:
 def parse() -> Callable[[bytes, str, str], Awaitable[Document]]:
     """The real reader of documents, in a thread: the tests' pages are no danger."""
     return _parse
+
+
+async def _parse_sitemap(data: bytes) -> list[tuple[bool, str]]:
+    return entries(data)
+
+
+@pytest.fixture
+def parse_sitemap() -> Callable[[bytes], Awaitable[list[tuple[bool, str]]]]:
+    """The real reader of sitemaps, here: the tests' sitemaps are no danger."""
+    return _parse_sitemap

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,12 +27,14 @@ class Result:
 
 
 @pytest.fixture
-def crawled(site: Any, through_the_door: Run, parse: Any) -> Callable[..., Result]:
+def crawled(site: Any, through_the_door: Run, parse: Any, parse_sitemap: Any) -> Callable[..., Result]:
     """Crawls the site from a path on."""
 
     def crawled(start: str = "/", **options: Any) -> Result:
         async def main(door_for: Any) -> Result:
-            crawl = Crawl(canonical_url(site.url + start), door_for=door_for, parse=parse, **options)
+            crawl = Crawl(
+                canonical_url(site.url + start), door_for=door_for, parse=parse, parse_sitemap=parse_sitemap, **options
+            )
             return Result(crawl, [page async for page in crawl.pages()], site)
 
         result: Result = through_the_door(main)
@@ -54,7 +57,9 @@ def test_links_are_followed_breadth_first_on_the_same_origin(site: Any, crawled:
     assert len(site.asked) == len(set(site.asked)), "nothing is asked for twice"
 
 
-def test_the_order_does_not_depend_on_which_page_is_fast(site: Any, through_the_door: Run, parse: Any) -> None:
+def test_the_order_does_not_depend_on_which_page_is_fast(
+    site: Any, through_the_door: Run, parse: Any, parse_sitemap: Any
+) -> None:
     site.page("/", links=tuple(f"/{number}" for number in range(12)))
     for number in range(12):
         site.page(f"/{number}", links=(f"/below{number}",))
@@ -68,7 +73,7 @@ def test_the_order_does_not_depend_on_which_page_is_fast(site: Any, through_the_
 
     def order(parsing: Any) -> list[str]:
         async def main(door_for: Any) -> list[str]:
-            crawl = Crawl(site.url + "/", door_for=door_for, parse=parsing, limit=9)
+            crawl = Crawl(site.url + "/", door_for=door_for, parse=parsing, parse_sitemap=parse_sitemap, limit=9)
             return [page.url async for page in crawl.pages()]
 
         found: list[str] = through_the_door(main)
@@ -361,9 +366,11 @@ def test_a_site_without_a_beginning_is_an_error_that_says_why(site: Any, crawled
     assert caught.value.kind == "no_source"
 
 
-def test_what_the_door_refuses_is_said_in_the_words_of_the_door(site: Any, through_the_door: Run, parse: Any) -> None:
+def test_what_the_door_refuses_is_said_in_the_words_of_the_door(
+    site: Any, through_the_door: Run, parse: Any, parse_sitemap: Any
+) -> None:
     async def main(door_for: Any) -> list[Any]:
-        crawl = Crawl(f"http://127.0.0.1:{site.port + 1}/", door_for=door_for, parse=parse)
+        crawl = Crawl(f"http://127.0.0.1:{site.port + 1}/", door_for=door_for, parse=parse, parse_sitemap=parse_sitemap)
         return [page async for page in crawl.pages()]
 
     with pytest.raises(DoorError, match="webseam allow") as caught:
@@ -371,13 +378,13 @@ def test_what_the_door_refuses_is_said_in_the_words_of_the_door(site: Any, throu
     assert caught.value.kind == "blocked_address"
 
 
-def test_leaving_a_crawl_early_leaves_nothing_running(site: Any, through_the_door: Run, parse: Any) -> None:
+def test_leaving_a_crawl_early_leaves_nothing_running(site: Any, through_the_door: Run, parse: Any, parse_sitemap: Any) -> None:
     site.page("/", links=tuple(f"/{number}" for number in range(20)))
     for number in range(20):
         site.page(f"/{number}")
 
     async def main(door_for: Any) -> int:
-        pages = Crawl(site.url + "/", door_for=door_for, parse=parse).pages()
+        pages = Crawl(site.url + "/", door_for=door_for, parse=parse, parse_sitemap=parse_sitemap).pages()
         async for _ in pages:
             break
         async for _ in pages:
@@ -386,3 +393,14 @@ def test_leaving_a_crawl_early_leaves_nothing_running(site: Any, through_the_doo
         return len([task for task in asyncio.all_tasks() if task is not asyncio.current_task() and "_visit" in repr(task)])
 
     assert through_the_door(main) == 0
+
+
+def test_a_sitemap_that_is_a_bomb_leaves_the_links(site: Any, crawled: Any) -> None:
+    site.put("/sitemap.xml", gzip.compress(b"\n" * 50_000_000), content_type="application/gzip")
+    site.page("/", links=("/a",))
+    site.page("/a")
+    result = crawled()
+    assert result.paths == ["/", "/a"]
+    assert (
+        result.crawl.why_incomplete == f"the sitemap {site.url}/sitemap.xml could not be read: it is larger than 10 MB unpacked"
+    )

@@ -217,3 +217,48 @@ def test_a_table_of_contents_of_nonsense_is_damage(filled: Corpus, meta: str) ->
     with pytest.raises(CorpusError) as caught:
         filled.count()
     assert caught.value.kind == "damaged"
+
+
+def test_a_directory_of_the_last_number_does_not_make_the_index_unmendable(filled: Corpus, make: Make) -> None:
+    for _ in range(2):
+        (filled.directory / "documents-999999999").mkdir()
+        with pytest.raises(CorpusError, match="damaged"):
+            filled.count()
+        filled.reset()
+        assert filled.count() == 0
+        with filled.writer("index add docs") as writer:
+            writer.put(make("https://example.com/a"))
+        assert filled.count() == 1
+
+
+def test_a_directory_of_a_higher_number_costs_no_good_generation_before_the_owner_asks_for_it(filled: Corpus) -> None:
+    [good] = filled.directory.glob("documents-*")
+    (filled.directory / "documents-5000").mkdir()
+    with pytest.raises(CorpusError, match=r"meta\.json is missing"), filled.writer("index add docs"):
+        pass
+    assert good.is_dir()
+    (filled.directory / "documents-5000").rmdir()
+    assert filled.count() == 15
+
+
+def test_a_rebuild_that_was_not_finished_is_told_and_answers_all_the_same(filled: Corpus, make: Make) -> None:
+    filled.check()
+    assert filled.unfinished() is None
+    filled.reset()
+    with filled.writer("index add docs") as writer:
+        writer.put(make("https://example.com/a"))
+    later = Corpus(filled.directory)
+    assert [hit.url for hit in later.search("words", 5)] == ["https://example.com/a"]
+    later.verify()
+    with pytest.raises(CorpusError, match=r"rebuild was not finished.*webseam index rebuild") as caught:
+        later.check()
+    assert caught.value.kind == "damaged"
+    rebuilt = later.unfinished()
+    assert rebuilt is not None
+    filled.reset()
+    later.finish(rebuilt)
+    assert later.unfinished() not in (None, rebuilt), "another rebuild took its place"
+    now = later.unfinished()
+    assert now is not None
+    later.finish(now)
+    later.check()

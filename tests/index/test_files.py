@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import pytest
 
 from webseam.config import LIMITS
-from webseam.index.files import SourceFile, UnreadFile, files
+from webseam.index.files import Files, SourceFile, UnreadFile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def urls(root: Path, source: str = "notes") -> list[str]:
-    return [file.url for file in files(root, source) if isinstance(file, SourceFile)]
+    return [file.url for file in Files(root, source) if isinstance(file, SourceFile)]
 
 
 def unread(root: Path) -> dict[str, str]:
-    return {file.url: file.why for file in files(root, "notes") if isinstance(file, UnreadFile)}
+    return {file.url: file.why for file in Files(root, "notes") if isinstance(file, UnreadFile)}
 
 
 def test_markdown_html_and_text_are_taken_by_name_in_order(tmp_path: Path) -> None:
@@ -32,16 +31,16 @@ def test_markdown_html_and_text_are_taken_by_name_in_order(tmp_path: Path) -> No
     (tmp_path / "sub" / "z.md").write_text("x")
     names = ["a.MARKDOWN", "b.md", "c.html", "d.htm", "e.txt", "f.rst", "g.text", "sub/z.md"]
     assert urls(tmp_path) == [f"index://notes/{name}" for name in names]
-    types = [file.content_type for file in files(tmp_path, "notes") if isinstance(file, SourceFile)]
+    types = [file.content_type for file in Files(tmp_path, "notes") if isinstance(file, SourceFile)]
     assert types == ["text/markdown"] * 2 + ["text/html"] * 2 + ["text/plain"] * 3 + ["text/markdown"]
 
 
 def test_what_is_passed_over_is_counted_but_for_hidden_things(tmp_path: Path) -> None:
     for name in ("a.md", "b.pdf", "c.py", ".hidden.pdf"):
         (tmp_path / name).write_text("x")
-    left_out: Counter[str] = Counter()
-    assert len(list(files(tmp_path, "notes", left_out))) == 1
-    assert left_out == {"of another type": 2}
+    found = Files(tmp_path, "notes")
+    assert len(list(found)) == 1
+    assert found.left_out == {"of another type": 2}
 
 
 def test_names_are_percent_encoded_and_lead_back_to_the_file(tmp_path: Path) -> None:
@@ -59,7 +58,7 @@ def test_names_are_percent_encoded_and_lead_back_to_the_file(tmp_path: Path) -> 
 def test_a_name_that_is_no_text_has_an_address_too(tmp_path: Path) -> None:
     with open(os.fsencode(tmp_path) + b"/bad\xff.md", "wb") as file:  # noqa: PTH123 - a name of bytes
         file.write(b"x")
-    [file_found] = [file for file in files(tmp_path, "notes") if isinstance(file, SourceFile)]
+    [file_found] = [file for file in Files(tmp_path, "notes") if isinstance(file, SourceFile)]
     assert file_found.url == "index://notes/bad%FF.md"
     assert file_found.read() == b"x"
 
@@ -118,3 +117,35 @@ def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         assert list(unread(tmp_path)) == ["index://notes/closed/"]
     finally:
         closed.chmod(0o700)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_folders_linked_to_one_another_are_walked_once_each_by_their_own_path(tmp_path: Path) -> None:
+    names = [f"d{number}" for number in range(10)]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.md").write_text("x")
+        for other in names:
+            (tmp_path / name / f"to-{other}").symlink_to(tmp_path / other, target_is_directory=True)
+    assert urls(tmp_path) == [f"index://notes/{name}/a.md" for name in names]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_a_link_is_followed_where_there_is_no_other_way_and_does_not_take_a_folders_own_path(tmp_path: Path) -> None:
+    for name in (".hidden", "real"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.md").write_text("x")
+    (tmp_path / "alias").symlink_to(tmp_path / "real", target_is_directory=True)
+    (tmp_path / "shown").symlink_to(tmp_path / ".hidden", target_is_directory=True)
+    (tmp_path / "shown-again").symlink_to(tmp_path / ".hidden", target_is_directory=True)
+    assert urls(tmp_path) == ["index://notes/real/a.md", "index://notes/shown/a.md"]
+
+
+def test_the_number_of_files_is_bounded(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}.md").write_text("x")
+    few, all_of_them = Files(tmp_path, "notes", most=3), Files(tmp_path, "notes", most=5)
+    assert [entry.url for entry in few] == [f"index://notes/{number}.md" for number in range(3)]
+    assert few.cut
+    assert len(list(all_of_them)) == 5
+    assert not all_of_them.cut

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from webseam.config import LIMITS
 from webseam.errors import CorpusError, DocumentError, WorkerError
 from webseam.index.corpus import Corpus
 from webseam.index.indexing import Progress, Report, Source, add, rebuild, remove
+from webseam.index.looks import FolderLook
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,23 +38,27 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def add_folder(corpus: Corpus, folder: Path, parse: Any) -> Callable[..., Report]:
+def add_folder(corpus: Corpus, folder: Path, parse: Any, parse_sitemap: Any) -> Callable[..., Report]:
     """Indexes the folder."""
 
     def add_folder(**options: Any) -> Report:
         source = Source.of(str(folder))
-        return asyncio.run(add(corpus, source, door_for=no_door, parse=options.pop("parse", parse), **options))
+        return asyncio.run(
+            add(corpus, source, door_for=no_door, parse=options.pop("parse", parse), parse_sitemap=parse_sitemap, **options)
+        )
 
     return add_folder
 
 
 @pytest.fixture
-def add_site(corpus: Corpus, site: Any, through_the_door: Run, parse: Any) -> Callable[..., Report]:
+def add_site(corpus: Corpus, site: Any, through_the_door: Run, parse: Any, parse_sitemap: Any) -> Callable[..., Report]:
     """Indexes the site."""
 
     def add_site(start: str = "/", **options: Any) -> Report:
         source = Source.of(site.url + start, name="site")
-        report: Report = through_the_door(lambda door_for: add(corpus, source, door_for=door_for, parse=parse, **options))
+        report: Report = through_the_door(
+            lambda door_for: add(corpus, source, door_for=door_for, parse=parse, parse_sitemap=parse_sitemap, **options)
+        )
         return report
 
     return add_site
@@ -170,7 +176,9 @@ def test_front_matter_is_neither_found_nor_shown_but_gives_the_title(corpus: Cor
     assert corpus.search("quagga", 5) == []
 
 
-def test_a_folder_that_is_gone_or_empty_removes_nothing(corpus: Corpus, folder: Path, add_folder: Any, parse: Any) -> None:
+def test_a_folder_that_is_gone_or_empty_removes_nothing(
+    corpus: Corpus, folder: Path, add_folder: Any, parse: Any, parse_sitemap: Any
+) -> None:
     source = Source.of(str(folder))
     add_folder()
     for path in folder.rglob("*"):
@@ -182,7 +190,7 @@ def test_a_folder_that_is_gone_or_empty_removes_nothing(corpus: Corpus, folder: 
     assert caught.value.kind == "no_source"
     folder.rename(folder.with_name("elsewhere"))
     with pytest.raises(CorpusError, match=f"does not exist .*; {forget}") as caught:
-        asyncio.run(add(corpus, source, door_for=no_door, parse=parse))
+        asyncio.run(add(corpus, source, door_for=no_door, parse=parse, parse_sitemap=parse_sitemap))
     assert caught.value.kind == "no_source"
     assert corpus.count() == 3
 
@@ -206,7 +214,9 @@ def test_a_document_is_acknowledged_by_the_commit_that_holds_it(corpus: Corpus, 
     assert [step.seen for step in steps] == sorted(step.seen for step in steps)
 
 
-def test_a_cancelled_job_lets_go_of_the_index_and_keeps_what_it_acknowledged(corpus: Corpus, folder: Path, parse: Any) -> None:
+def test_a_cancelled_job_lets_go_of_the_index_and_keeps_what_it_acknowledged(
+    corpus: Corpus, folder: Path, parse: Any, parse_sitemap: Any
+) -> None:
     for number in range(LIMITS.index_commit_documents + 50):
         (folder / f"{number:04}.txt").write_text(f"words {number}")
     acknowledged: list[str] = []
@@ -219,7 +229,9 @@ def test_a_cancelled_job_lets_go_of_the_index_and_keeps_what_it_acknowledged(cor
                 acknowledged.extend(step.acknowledged)
                 first.set()
 
-        task = asyncio.create_task(add(corpus, Source.of(str(folder)), door_for=no_door, parse=parse, progress=progress))
+        task = asyncio.create_task(
+            add(corpus, Source.of(str(folder)), door_for=no_door, parse=parse, parse_sitemap=parse_sitemap, progress=progress)
+        )
         await first.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -232,11 +244,15 @@ def test_a_cancelled_job_lets_go_of_the_index_and_keeps_what_it_acknowledged(cor
     assert corpus.count() == 0
 
 
-def test_the_event_loop_goes_on_while_documents_are_written(corpus: Corpus, folder: Path, parse: Any) -> None:
+def test_the_event_loop_goes_on_while_documents_are_written(
+    corpus: Corpus, folder: Path, parse: Any, parse_sitemap: Any
+) -> None:
     (folder / "long.txt").write_text("words and more words " * 100_000)
 
     async def main() -> int:
-        task = asyncio.create_task(add(corpus, Source.of(str(folder)), door_for=no_door, parse=parse))
+        task = asyncio.create_task(
+            add(corpus, Source.of(str(folder)), door_for=no_door, parse=parse, parse_sitemap=parse_sitemap)
+        )
         turns = 0
         while not task.done():
             await asyncio.sleep(0)
@@ -343,7 +359,7 @@ def test_the_report_of_a_site_tells_what_was_left_out(site: Any, add_site: Any) 
 
 
 def test_a_damaged_index_is_rebuilt_from_its_sources(
-    corpus: Corpus, folder: Path, site: Any, through_the_door: Run, parse: Any
+    corpus: Corpus, folder: Path, site: Any, through_the_door: Run, parse: Any, parse_sitemap: Any
 ) -> None:
     site.page("/", "Wombats live here and they dig.")
     sources = [
@@ -353,7 +369,9 @@ def test_a_damaged_index_is_rebuilt_from_its_sources(
     ]
 
     def run() -> list[Report]:
-        reports: list[Report] = through_the_door(lambda door_for: rebuild(corpus, sources, door_for=door_for, parse=parse))
+        reports: list[Report] = through_the_door(
+            lambda door_for: rebuild(corpus, sources, door_for=door_for, parse=parse, parse_sitemap=parse_sitemap)
+        )
         return reports
 
     first = run()
@@ -371,16 +389,105 @@ def test_a_damaged_index_is_rebuilt_from_its_sources(
 
 
 def test_rebuilding_a_sound_index_keeps_what_cannot_be_read_now_and_drops_what_has_no_source(
-    corpus: Corpus, folder: Path, add_folder: Any, parse: Any, make: Any
+    corpus: Corpus, folder: Path, add_folder: Any, parse: Any, parse_sitemap: Any, make: Any
 ) -> None:
     add_folder()
     with corpus.writer("test") as writer:
         writer.put(make("https://example.com/stray", source="forgotten"))
     source = Source.of(str(folder))
     folder.rename(folder.with_name("unplugged"))
-    [report] = asyncio.run(rebuild(corpus, [source], door_for=no_door, parse=parse))
+    [report] = asyncio.run(rebuild(corpus, [source], door_for=no_door, parse=parse, parse_sitemap=parse_sitemap))
     assert not report.complete
     assert [(one.name, one.documents) for one in corpus.sources()] == [("notes", 3)]
+
+
+def test_a_rebuild_that_was_killed_is_gone_on_with_and_then_finished(
+    corpus: Corpus, folder: Path, tmp_path: Path, parse: Any, parse_sitemap: Any
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "d.md").write_text("Delta words.")
+    sources = [Source.of(str(folder)), Source.of(str(other))]
+
+    def run(**options: Any) -> list[Report]:
+        return asyncio.run(rebuild(corpus, sources, door_for=no_door, parse=parse, parse_sitemap=parse_sitemap, **options))
+
+    run()
+    corpus.check()
+    [documents] = corpus.directory.glob("documents-*")
+    (documents / "meta.json").write_text("{}")
+
+    class Killed(BaseException):
+        pass
+
+    def die_at_the_second(source: Source) -> None:
+        if source.name == "other":
+            raise Killed
+
+    with pytest.raises(Killed):
+        run(begin=die_at_the_second)
+    assert len(corpus.search("words", 10)) == 3
+    with pytest.raises(CorpusError, match="not finished"):
+        corpus.check()
+    assert [counts(report) for report in run()] == [(0, 0, 3, 0), (1, 0, 0, 0)]
+    corpus.check()
+    assert [report.rewritten for report in run()] == [3, 1]
+
+
+def test_nothing_is_removed_while_the_first_documents_are_being_added(corpus: Corpus) -> None:
+    forgotten: list[str] = []
+    with (
+        corpus.writer("index add notes"),
+        pytest.raises(CorpusError, match="index add notes") as caught,
+    ):
+        remove(corpus, "notes", forget=lambda: forgotten.append("notes"))
+    assert caught.value.kind == "busy"
+    assert forgotten == []
+    assert remove(corpus, "notes", forget=lambda: forgotten.append("notes")) == 0
+    assert forgotten == ["notes"]
+
+
+def test_removing_where_nothing_was_indexed_makes_no_index(corpus: Corpus) -> None:
+    assert remove(corpus, "notes", forget=lambda: None) == 0
+    assert not corpus.exists()
+
+
+def test_a_folder_of_too_many_files_says_so_and_nothing_of_it_is_removed(
+    corpus: Corpus, folder: Path, add_folder: Any, parse: Any
+) -> None:
+    add_folder()
+    known = corpus.fingerprints("notes")
+    look = FolderLook(Source.of(str(folder)), known=known, parse=parse, most=1)
+
+    async def main() -> list[str]:
+        return [found.url async for found in look.found()]
+
+    assert asyncio.run(main()) == ["index://notes/a.md"]
+    assert not look.complete
+    assert "more than 1 files" in look.why_incomplete
+    assert not any(look.is_gone(url) for url in known)
+
+
+def test_a_listing_under_way_is_told(folder: Path, parse: Any) -> None:
+    told: list[tuple[str, int]] = []
+    go_on = threading.Event()
+
+    class Slow(FolderLook):
+        def _list(self, root: Path, listing: Any, left: Any) -> None:
+            super()._list(root, listing, left)
+            assert go_on.wait(20)
+
+    def listed(url: str, count: int) -> None:
+        told.append((url, count))
+        go_on.set()
+
+    look = Slow(Source.of(str(folder)), known={}, parse=parse, listed=listed)
+
+    async def main() -> int:
+        return len([found async for found in look.found()])
+
+    assert asyncio.run(main()) == 3
+    assert told[0] == ("index://notes/sub/c.html", 3)
 
 
 def test_a_source_is_removed_with_all_its_documents(corpus: Corpus, add_folder: Any, make: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import zlib
 from contextlib import suppress
@@ -12,8 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webseam.config import LIMITS
+from webseam.errors import DocumentError, WorkerError
 from webseam.index import sitemaps
-from webseam.index.sitemaps import SitemapError, Sitemaps, entries
+from webseam.index.sitemap import entries
+from webseam.index.sitemaps import Sitemaps
+from webseam.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,12 +31,14 @@ def urls(data: str | bytes) -> list[str]:
 
 
 @pytest.fixture
-def found(site: Any, through_the_door: Any) -> Callable[..., Sitemaps]:
+def found(site: Any, through_the_door: Any, parse_sitemap: Any) -> Callable[..., Sitemaps]:
     """Looks for the site's sitemaps, of which robots.txt names some."""
 
     def found(*named: str) -> Sitemaps:
         async def main(door_for: Any) -> Sitemaps:
-            return await sitemaps.find(site.url, [site.url + name for name in named], door_for=door_for)
+            return await sitemaps.find(
+                site.url, [site.url + name for name in named], door_for=door_for, parse_sitemap=parse_sitemap
+            )
 
         result: Sitemaps = through_the_door(main)
         return result
@@ -84,7 +90,7 @@ def test_document_types_are_refused_in_whichever_encoding_they_hide(document: st
     data = f'<?xml version="1.0" encoding="{encoding}"?>{document}'.encode(encoding)
     try:
         found = "".join(urls(data))
-    except SitemapError:
+    except DocumentError:
         return
     assert not found, "an encoding that is not read at all"
 
@@ -96,12 +102,12 @@ def test_a_bomb_of_zeros_is_not_unpacked() -> None:
         bomb += packer.compress(b" " * 1024 * 1024)
     bomb += packer.flush()
     assert len(bomb) < 200_000
-    with pytest.raises(SitemapError, match="larger than 50 MB"):
+    with pytest.raises(DocumentError, match="larger than 10 MB"):
         urls(bomb)
 
 
 def test_what_is_not_gzip_after_all_is_refused() -> None:
-    with pytest.raises(SitemapError, match="gzip"):
+    with pytest.raises(DocumentError, match="gzip"):
         urls(b"\x1f\x8bnothing of the kind")
 
 
@@ -112,7 +118,7 @@ def test_the_number_of_addresses_is_bounded() -> None:
 
 
 def test_a_sitemap_of_other_things_is_given_up() -> None:
-    with pytest.raises(SitemapError, match="no address"):
+    with pytest.raises(DocumentError, match="no address"):
         urls("<urlset><url>" + "<x/>" * 1_100_000)
 
 
@@ -124,7 +130,7 @@ def test_depth_of_elements_is_bounded() -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=200).map(lambda text: f"<urlset>{text}".encode())))
 def test_nonsense_is_read_or_refused(data: bytes) -> None:
-    with suppress(SitemapError):
+    with suppress(DocumentError):
         urls(data)
 
 
@@ -165,3 +171,75 @@ def test_compressed_sitemaps_are_unpacked(site: Any, found: Any) -> None:
     body = gzip.compress(f"<urlset><url><loc>{site.url}/a</loc></url></urlset>".encode())
     site.put("/sitemap.xml.gz", body, content_type="application/gzip")
     assert found("/sitemap.xml.gz").pages == [f"{site.url}/a"]
+
+
+# ------------------------------------------------------------------------------------------------ in a worker
+
+
+def bomb_of_newlines() -> bytes:
+    return gzip.compress(b"\n" * 50_000_000)
+
+
+def in_worker(*sitemaps_: bytes, **options: Any) -> list[Any]:
+    async def main() -> list[Any]:
+        async with WorkerPool(1, **options) as pool:
+            results = [sitemaps.parse_in_worker(pool, data) for data in sitemaps_]
+            return await asyncio.gather(*results, return_exceptions=True)
+
+    return asyncio.run(main())
+
+
+def test_a_worker_reads_sitemaps_and_refuses_bombs() -> None:
+    lines, xml, newlines, bomb = in_worker(
+        b"https://a.example/\nhttps://a.example/b",
+        b"<sitemapindex><sitemap><loc>https://a.example/s.xml</loc></sitemap></sitemapindex>",
+        gzip.compress(b"\n" * 10_000_000 + b"https://a.example/"),
+        bomb_of_newlines(),
+    )
+    assert lines == [(False, "https://a.example/"), (False, "https://a.example/b")]
+    assert xml == [(True, "https://a.example/s.xml")]
+    assert newlines == [(False, "https://a.example/")]
+    assert isinstance(bomb, DocumentError)
+    assert str(bomb) == "it is larger than 10 MB unpacked"
+
+
+def test_a_sitemap_that_costs_too_much_costs_its_worker_and_nothing_else() -> None:
+    [killed] = in_worker(b"https://a.example/", memory_bytes=1024)
+    assert isinstance(killed, WorkerError)
+    assert killed.kind == "memory"
+    assert str(killed) == "it needs more memory to be read than is allowed"
+
+
+def test_sitemaps_that_are_bombs_or_kill_their_worker_are_failures_and_the_others_are_read(
+    site: Any, through_the_door: Any, parse_sitemap: Any
+) -> None:
+    site.put("/bomb.gz", bomb_of_newlines(), content_type="application/gzip")
+    site.put("/killer", "https://killer.example/", content_type="text/plain")
+    site.sitemap("/good.xml", f"{site.url}/a")
+
+    async def parse(data: bytes) -> list[tuple[bool, str]]:
+        if b"killer" in data:
+            async with WorkerPool(1, memory_bytes=1024) as pool:
+                return await sitemaps.parse_in_worker(pool, data)
+        found: list[tuple[bool, str]] = await parse_sitemap(data)
+        return found
+
+    async def main(door_for: Any) -> Sitemaps:
+        names = [f"{site.url}/{name}" for name in ("bomb.gz", "killer", "good.xml")]
+        return await sitemaps.find(site.url, names, door_for=door_for, parse_sitemap=parse)
+
+    result: Sitemaps = through_the_door(main)
+    assert result.pages == [f"{site.url}/a"]
+    assert result.failed == [
+        (f"{site.url}/bomb.gz", "it is larger than 10 MB unpacked"),
+        (f"{site.url}/killer", "it needs more memory to be read than is allowed"),
+    ]
+
+
+def test_addresses_that_are_too_long_are_passed_over() -> None:
+    long = "https://a.example/" + "x" * LIMITS.url_chars
+    assert urls(f"{long}\nhttps://a.example/") == ["https://a.example/"]
+    assert urls("https://a.example/\n" + "é" * 5_000_000) == ["https://a.example/"]
+    assert urls(f"<urlset><url><loc>{long}</loc></url><url><loc>https://a.example/</loc></url></urlset>") == [
+        "https://a.example/"
+    ]

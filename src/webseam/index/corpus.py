@@ -171,29 +171,53 @@ class Corpus:
             return True
 
     def check(self) -> None:
-        """Read every byte of the index again; raises `CorpusError` when it is missing or damaged."""
+        """Read every byte of the index again; raises `CorpusError` when it is missing, damaged, or not wholly rebuilt."""
+        self.verify()
+        if self.unfinished() is not None:
+            raise CorpusError(
+                "The private index answers from a part of its documents: the rebuild was not finished (unless one is at work "
+                "now): run `webseam index rebuild`, which goes on with it.",
+                kind="damaged",
+            )
+
+    def verify(self) -> None:
+        """As `check`, but content with an unfinished rebuild: whether what is there can be trusted and written to."""
         with self._guard:
             self._forget()
         self._current_view()
 
+    def unfinished(self) -> Path | None:
+        """The generation of a rebuild that did not come to its `finish`, or not yet: search answers from a part of it."""
+        documents = generations.current(self.directory)
+        return documents if documents is not None and generations.is_unfinished(documents) else None
+
     # -------------------------------------------------------------------------------------------- writing
 
-    def writer(self, what: str) -> CorpusWriter:
+    def lock(self, what: str) -> WriterLock:
+        """The writer lock alone, to be used with `with`; makes no index. Raises "busy" and "unwritable"."""
+        return WriterLock.take(self.directory, what)
+
+    def writer(self, what: str, lock: WriterLock | None = None) -> CorpusWriter:
         """The one writer, to be used with `with`; the index is made when there is none. `what` tells others who is writing.
 
-        Entering it raises `CorpusError`: "busy" when somebody else writes, "unwritable", "damaged".
+        `lock` is what `lock()` gave, when the caller holds it. Entering it raises `CorpusError`: "busy" when somebody else
+        writes, "unwritable", "damaged".
         """
-        return CorpusWriter(self.directory, what)
+        return CorpusWriter(self.directory, what, lock)
 
     def reset(self, what: str = "index rebuild") -> None:
-        """Throw every document away, under the writer lock, whatever state the index is in. Raises "busy" and "unwritable"."""
-        lock = WriterLock.take(self.directory, what)
-        try:
-            with foreign_errors(self.directory):
-                generations.create(self.directory)
-                generations.sweep(self.directory)
-        finally:
-            lock.release()
+        """Throw every document away, under the writer lock, whatever state the index is in. Raises "busy" and "unwritable".
+
+        The index is an unfinished rebuild from then on, whatever happens to this process, until `finish`.
+        """
+        with self.lock(what), foreign_errors(self.directory):
+            generations.create(self.directory, rebuilding=True)
+            generations.sweep(self.directory)
+
+    def finish(self, rebuilt: Path) -> None:
+        """Say that the rebuild of this generation came to its end; of no other that took its place. Raises "unwritable"."""
+        with foreign_errors(self.directory):
+            generations.finish(rebuilt)
 
     # -------------------------------------------------------------------------------------------- views
 

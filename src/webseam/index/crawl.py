@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 
     from webseam.documents.document import Document
+    from webseam.index.sitemaps import ParseSitemap
     from webseam.seam.contract import Door, HttpReply, RobotsVerdict
 
     Parse = Callable[[bytes, str, str], Awaitable[Document]]
@@ -101,6 +102,7 @@ class Crawl:
         *,
         door_for: Callable[[], Door],
         parse: Parse,
+        parse_sitemap: ParseSitemap,
         limit: int = LIMITS.crawl_pages,
         known: Collection[str] = (),
         concurrency: int = 4,
@@ -109,6 +111,7 @@ class Crawl:
         self._start = start
         self._door_for = door_for
         self._parse = parse
+        self._parse_sitemap = parse_sitemap
         self._limit = limit
         self._known = frozenset(known)
         self._concurrency = concurrency
@@ -233,7 +236,9 @@ class Crawl:
             if not verdict.allowed:
                 raise _not_allowed(landed, verdict)
         self._seen |= {self._start, landed}
-        found = await sitemaps.find(self._scope.origin, verdict.sitemaps, door_for=self._door_for)
+        found = await sitemaps.find(
+            self._scope.origin, verdict.sitemaps, door_for=self._door_for, parse_sitemap=self._parse_sitemap
+        )
         for url in found.pages:
             self._add(url)
         if found.failed:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+import sys
+from collections import Counter, deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -60,51 +61,78 @@ def address(source: str, relative: str = "") -> str:
     return f"index://{quote(source, safe='')}/{quote(os.fsencode(relative))}"
 
 
-def files(root: Path, source: str, left_out: Counter[str] | None = None) -> Iterator[Entry]:
-    """The files in the folder `root`, or `root` itself when it is a file, sorted by name.
+class Files:
+    """The files in the folder `root`, or `root` itself when it is a file: iterate it once, then read the attributes.
 
-    Hidden files and folders and `node_modules` are passed over in silence; other types of files, and links to outside of
-    `root`, are counted in `left_out`.
+    They come sorted by name, each real folder once: by its own path, or by a link when there is no other way to it, and those
+    after everything else. Links that lead to folders already walked are passed over, so that folders linked to one another
+    cost no more than their number. Hidden files and folders and `node_modules` are passed over in silence; other types of
+    files, and links to outside of `root`, are counted in `left_out`. After `most` files it stops, and `cut` says so.
     """
-    left_out = Counter() if left_out is None else left_out
-    if not root.is_dir():
-        yield _file(root, source, root.name)
-        return
-    real = Path(os.path.realpath(root))
-    yield from _walk(root, "", source, real, {_identity(root)}, left_out)
 
+    def __init__(self, root: Path, source: str, *, most: int = LIMITS.folder_files) -> None:
+        self.left_out: Counter[str] = Counter()
+        self.cut = False
+        self._root = root
+        self._source = source
+        self._most = most
+        self._real = Path(os.path.realpath(root))
+        self._walked: set[tuple[int, int] | str] = set()
+        self._linked: deque[tuple[Path, str]] = deque()
 
-def _walk(
-    folder: Path, relative: str, source: str, real: Path, above: set[tuple[int, int]], left_out: Counter[str]
-) -> Iterator[Entry]:
-    try:
-        with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-    except OSError as error:
-        yield UnreadFile(address(source, relative), f"the folder cannot be read ({error.strerror})", beneath=True)
-        return
-    for entry in found:
-        if entry.name.startswith(".") or entry.name in _SKIPPED:
-            continue
-        path, inner = folder / entry.name, relative + entry.name
+    def __iter__(self) -> Iterator[Entry]:
+        if not self._root.is_dir():
+            yield _file(self._root, self._source, self._root.name)
+            return
+        for number, entry in enumerate(self._everything()):
+            if number >= self._most:
+                self.cut = True
+                return
+            yield entry
+
+    def _everything(self) -> Iterator[Entry]:
+        yield from self._walk(self._root, "")
+        while self._linked:
+            folder, relative = self._linked.popleft()
+            yield from self._walk(folder, relative)
+
+    def _walk(self, folder: Path, relative: str) -> Iterator[Entry]:
         try:
-            if not _inside(path, real):
-                left_out["elsewhere"] += 1
-                continue
-            if entry.is_dir():
-                identity = _identity(path)
-                if identity in above:  # a link back up
-                    continue
-                if inner.count("/") >= DEPTH:
-                    yield UnreadFile(address(source, inner + "/"), f"it lies deeper than {DEPTH} folders", beneath=True)
-                    continue
-                yield from _walk(path, inner + "/", source, real, above | {identity}, left_out)
-            elif entry.is_file() and path.suffix.lower() in CONTENT_TYPES:
-                yield _file(path, source, inner)
-            else:
-                left_out["of another type"] += 1
+            identity = _identity(folder)
+            if identity in self._walked:
+                return
+            self._walked.add(identity)
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
-            yield UnreadFile(address(source, inner), f"it cannot be read ({error.strerror})", beneath=True)
+            yield UnreadFile(address(self._source, relative), f"the folder cannot be read ({error.strerror})", beneath=True)
+            return
+        for entry in found:
+            if entry.name.startswith(".") or entry.name in _SKIPPED:
+                continue
+            try:
+                yield from self._take(entry, folder / entry.name, relative + entry.name)
+            except OSError as error:
+                why = f"it cannot be read ({error.strerror})"
+                yield UnreadFile(address(self._source, relative + entry.name), why, beneath=True)
+
+    def _take(self, entry: os.DirEntry[str], path: Path, inner: str) -> Iterator[Entry]:
+        # What is no link lies where its folder does; Windows has other ways to lead elsewhere.
+        linked = entry.is_symlink()
+        if (linked or sys.platform == "win32") and not Path(os.path.realpath(path)).is_relative_to(self._real):
+            self.left_out["elsewhere"] += 1
+        elif entry.is_dir():
+            if inner.count("/") >= DEPTH:
+                if not linked:
+                    yield UnreadFile(address(self._source, inner + "/"), f"it lies deeper than {DEPTH} folders", beneath=True)
+            elif linked:
+                self._linked.append((path, inner + "/"))
+            else:
+                yield from self._walk(path, inner + "/")
+        elif entry.is_file() and path.suffix.lower() in CONTENT_TYPES:
+            yield _file(path, self._source, inner)
+        else:
+            self.left_out["of another type"] += 1
 
 
 def _file(path: Path, source: str, relative: str) -> Entry:
@@ -117,10 +145,9 @@ def _file(path: Path, source: str, relative: str) -> Entry:
     return SourceFile(url, path, CONTENT_TYPES.get(path.suffix.lower(), "text/plain"))
 
 
-def _inside(path: Path, real: Path) -> bool:
-    return Path(os.path.realpath(path)).is_relative_to(real)
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    status = path.stat()
+def _identity(folder: Path) -> tuple[int, int] | str:
+    """What tells one real folder from another."""
+    if sys.platform == "win32":  # not every file system there numbers its files
+        return os.path.realpath(folder)
+    status = folder.stat()
     return status.st_dev, status.st_ino

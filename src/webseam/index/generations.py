@@ -7,6 +7,7 @@ somebody has mapped cannot go at once.
 
 from __future__ import annotations
 
+import errno
 import re
 import shutil
 import time
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NAME: Final = re.compile(r"documents-([1-9]\d{0,8})")
+_LAST: Final = 999_999_999  # the highest that the pattern sees
 _UNFINISHED: Final = "documents.new"
+_REBUILDING: Final = "rebuild-unfinished"
 _RENAME_TRIES: Final = 5
 
 
@@ -31,13 +34,18 @@ def current(directory: Path) -> Path | None:
     return directory / f"documents-{max(found)}" if found else None
 
 
-def create(directory: Path) -> Path:
-    """Make the next generation, empty, and return it. Only for who holds the writer lock; raises OSError and ValueError."""
+def create(directory: Path, *, rebuilding: bool = False) -> Path:
+    """Make the next generation, empty, and return it. Only for who holds the writer lock; raises OSError and ValueError.
+
+    With `rebuilding` it is marked from its first moment as holding less than it should, until `finish`.
+    """
     unfinished = directory / _UNFINISHED
     _throw_away(unfinished)
     unfinished.mkdir(mode=0o700)
     tantivy.Index(schema(), path=str(unfinished), reuse=False)
-    fresh = directory / f"documents-{max(_all(directory), default=0) + 1}"
+    if rebuilding:
+        (unfinished / _REBUILDING).touch()
+    fresh = directory / f"documents-{_next(directory)}"
     for attempt in range(_RENAME_TRIES):
         try:
             return unfinished.rename(fresh)
@@ -46,6 +54,25 @@ def create(directory: Path) -> Path:
                 raise
             time.sleep(0.05)
     raise AssertionError("unreachable")
+
+
+def finish(documents: Path) -> None:
+    """Take the mark of an unfinished rebuild away from this generation, if it is still there. Raises OSError."""
+    (documents / _REBUILDING).unlink(missing_ok=True)
+
+
+def is_unfinished(documents: Path) -> bool:
+    """Whether the rebuild that made this generation did not come to its end, or not yet."""
+    return (documents / _REBUILDING).exists()
+
+
+def _next(directory: Path) -> int:
+    """A number above all others. When there is none, what has the highest is none of ours: we never come near."""
+    while (highest := max(_all(directory), default=0)) >= _LAST:
+        _throw_away(directory / f"documents-{highest}")
+        if highest in _all(directory):
+            raise PermissionError(errno.EACCES, f"documents-{highest} there cannot be removed, and no number is left above it")
+    return highest + 1
 
 
 def sweep(directory: Path) -> None:

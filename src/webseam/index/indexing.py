@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from webseam.index.corpus import Corpus, StoredDocument
     from webseam.index.crawl import Parse
     from webseam.index.looks import Look
+    from webseam.index.sitemaps import ParseSitemap
     from webseam.seam.contract import Door
 
 __all__ = ["Progress", "Report", "Source", "add", "rebuild", "remove"]
@@ -102,25 +103,38 @@ async def add(
     *,
     door_for: Callable[[], Door],
     parse: Parse,
+    parse_sitemap: ParseSitemap,
     progress: Callable[[Progress], None] | None = None,
     limit: int | None = None,
     anew: bool = False,
+    begin: Callable[[Source], None] | None = None,
 ) -> Report:
     """Bring the index up to date with `source`; with `anew`, write what has not changed too.
 
-    `door_for` gives a door with a deadline of its own for each page, `parse` turns bytes into a Document in a worker;
+    `door_for` gives a door with a deadline of its own for each page, `parse` turns bytes into a Document in a worker, and
+    `parse_sitemap` into addresses; `begin` is called first of all under the writer lock, and what it raises ends the job;
     `progress` is called in the event loop. Raises `CorpusError`, and `DoorError` when a site cannot even be begun: then nothing
     was removed.
     """
     async with _Writing(corpus, f"index add {source.name}") as writing:
+        if begin is not None:
+            begin(source)
         known = await writing.run(corpus.fingerprints, source.name)
         to_compare = {} if anew else known
         look: Look
         if source.kind == "site":
             pages = limit or source.limit or LIMITS.crawl_pages
-            look = SiteLook(source, known=to_compare, indexed=known, limit=pages, door_for=door_for, parse=parse)
+            look = SiteLook(
+                source,
+                known=to_compare,
+                indexed=known,
+                limit=pages,
+                door_for=door_for,
+                parse=parse,
+                parse_sitemap=parse_sitemap,
+            )
         else:
-            look = FolderLook(source, known=to_compare, parse=parse)
+            look = FolderLook(source, known=to_compare, parse=parse, listed=_listed(source, progress))
         job = _Job(writing, source, look, known, progress)
         return await job.run()
 
@@ -131,18 +145,22 @@ async def rebuild(
     *,
     door_for: Callable[[], Door],
     parse: Parse,
+    parse_sitemap: ParseSitemap,
     progress: Callable[[Progress], None] | None = None,
+    begin: Callable[[Source], None] | None = None,
 ) -> list[Report]:
     """Make the index anew from `sources`. Only a damaged one is thrown away; a sound one is written over and goes on answering.
 
-    A source that cannot be read is a report with the reason in `note`. Raises `CorpusError` "busy" and "unwritable".
+    A rebuild of a damaged one that was not finished is gone on with: what it wrote is not written again. A source that cannot
+    be read is a report with the reason in `note`. Raises `CorpusError` "busy" and "unwritable".
     """
     try:
-        await asyncio.to_thread(corpus.check)
+        await asyncio.to_thread(corpus.verify)
     except CorpusError as error:
         if error.kind not in ("damaged", "missing"):
             raise
         await asyncio.to_thread(corpus.reset)
+    rebuilding = await asyncio.to_thread(corpus.unfinished)
     names = {source.name for source in sources}
     for stray in await asyncio.to_thread(corpus.sources):
         if stray.name not in names:
@@ -150,23 +168,49 @@ async def rebuild(
     reports = []
     for source in sources:
         try:
-            reports.append(await add(corpus, source, door_for=door_for, parse=parse, progress=progress, anew=True))
+            report = await add(
+                corpus,
+                source,
+                door_for=door_for,
+                parse=parse,
+                parse_sitemap=parse_sitemap,
+                progress=progress,
+                anew=rebuilding is None,
+                begin=begin,
+            )
+            reports.append(report)
         except WebseamError as error:
             if error.kind in ("busy", "unwritable"):
                 raise
             reports.append(Report(source.name, failed=[(source.location, str(error))], complete=False, note=str(error)))
+    if rebuilding is not None:
+        await asyncio.to_thread(corpus.finish, rebuilding)
     return reports
 
 
-def remove(corpus: Corpus, name: str) -> int:
-    """Remove every document of the source called `name`; how many there were. Raises `CorpusError` "no_source" for none."""
-    counts = {source.name: source.documents for source in corpus.sources()}
-    if name not in counts:
-        there_are = f"there are {', '.join(sorted(counts))}" if counts else "nothing is indexed"
-        raise CorpusError(f"No documents of a source called {name!r} are indexed: {there_are}.", kind="no_source")
-    with corpus.writer(f"index remove {name}") as writer:
-        writer.remove_source(name)
-    return counts[name]
+def remove(corpus: Corpus, name: str, *, forget: Callable[[], None] | None = None) -> int:
+    """Remove every document of the source called `name`; how many there were. Nobody else writes meanwhile.
+
+    `forget` is called under the writer lock, when the documents are gone; without it, that there are none is `CorpusError`
+    "no_source". Raises "busy", whether or not there are documents: who writes now may be adding the first.
+    """
+    what = f"index remove {name}"
+    with corpus.lock(what) as lock:
+        counts = {source.name: source.documents for source in corpus.sources()} if corpus.exists() else {}
+        if name in counts:
+            with corpus.writer(what, lock) as writer:
+                writer.remove_source(name)
+        elif forget is None:
+            there_are = f"there are {', '.join(sorted(counts))}" if counts else "nothing is indexed"
+            raise CorpusError(f"No documents of a source called {name!r} are indexed: {there_are}.", kind="no_source")
+        if forget is not None:
+            forget()
+    return counts.get(name, 0)
+
+
+def _listed(source: Source, progress: Callable[[Progress], None] | None) -> Callable[[str, int], None] | None:
+    """Tells of a listing under way as progress: none seen, so many to come."""
+    return None if progress is None else lambda url, count: progress(Progress(source.name, url, 0, count))
 
 
 class _Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -13,17 +14,19 @@ from webseam.config import LIMITS
 from webseam.errors import CorpusError, DocumentError, WorkerError
 from webseam.index.corpus import StoredDocument
 from webseam.index.crawl import Crawl, CrawlFailure, fingerprint_of
-from webseam.index.files import Entry, SourceFile, UnreadFile, files
+from webseam.index.files import Entry, Files, SourceFile, UnreadFile
 from webseam.index.ordered import ordered
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 
     from webseam.index.crawl import Parse
+    from webseam.index.sitemaps import ParseSitemap
     from webseam.index.sources import Source
     from webseam.seam.contract import Door
 
 _AT_ONCE: Final = 4
+_LISTING_SECONDS: Final = 0.2  # between two words about a listing under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +72,30 @@ class Look(Protocol):
 class FolderLook:
     """A look at a folder or a file. `known` are the fingerprints of what is indexed: what has not changed is not parsed."""
 
-    complete = True
-    why_incomplete = ""
-
-    def __init__(self, source: Source, *, known: Mapping[str, str], parse: Parse) -> None:
+    def __init__(
+        self,
+        source: Source,
+        *,
+        known: Mapping[str, str],
+        parse: Parse,
+        listed: Callable[[str, int], None] | None = None,
+        most: int = LIMITS.folder_files,
+    ) -> None:
+        """`listed` hears, while the folder is listed, of the latest address and how many there are; `most` are taken."""
         self._source = source
         self._known = known
         self._parse = parse
+        self._listed = listed
+        self._most = most
         self._unread: list[UnreadFile] = []
+        self.complete = True
+        self.why_incomplete = ""
         self.expected = 0
         self.left_out: Counter[str] = Counter()
 
     async def found(self) -> AsyncGenerator[Found, None]:
         """Every file, by name."""
-        root = Path(self._source.location)
-        listing = await asyncio.to_thread(self._list, root)
+        listing = await self._listing()
         self.expected = len(listing)
         listing.reverse()
 
@@ -102,28 +114,54 @@ class FolderLook:
 
     def is_gone(self, url: str) -> bool:
         """Everything that was not met, unless it may lie where we could not look."""
-        return not any(url == unread.url or (unread.beneath and url.startswith(unread.url)) for unread in self._unread)
+        return self.complete and not any(
+            url == unread.url or (unread.beneath and url.startswith(unread.url)) for unread in self._unread
+        )
 
     @property
     def _forget(self) -> str:
         """The way out, for a source that is known: a new one is forgotten again when nothing of it was indexed."""
         return f"if it was indexed before, `webseam index remove {self._source.name}` forgets it"
 
-    def _list(self, root: Path) -> list[Entry]:
+    async def _listing(self) -> list[Entry]:
+        listing: list[Entry] = []
+        left = threading.Event()
+        task = asyncio.create_task(asyncio.to_thread(self._list, Path(self._source.location), listing, left))
+        try:
+            while not (await asyncio.wait({task}, timeout=_LISTING_SECONDS))[0]:
+                if self._listed is not None and listing:
+                    self._listed(listing[-1].url, len(listing))
+            await task
+        finally:
+            left.set()
+            task.cancel()
+        return listing
+
+    def _list(self, root: Path, listing: list[Entry], left: threading.Event) -> None:
+        """Fill `listing`, in a thread, until nobody waits for it any more."""
         if not root.exists():
             raise CorpusError(
                 f"{root} does not exist (any more?): mend it and try again; {self._forget}. "
                 "Nothing was removed from the index.",
                 kind="no_source",
             )
-        listing = list(files(root, self._source.name, self.left_out))
+        found = Files(root, self._source.name, most=self._most)
+        for entry in found:
+            if left.is_set():
+                return
+            listing.append(entry)
+        self.left_out.update(found.left_out)
+        if found.cut:
+            self.complete = False
+            self.why_incomplete = (
+                f"{root} holds more than {self._most} files and the others were not read: add folders in it one by one"
+            )
         if not listing:
             raise CorpusError(
                 f"There is nothing in {root} that can be indexed: put Markdown, HTML or text files there; "
                 f"{self._forget}. Nothing was removed from the index.",
                 kind="no_source",
             )
-        return listing
 
     async def _read(self, file: Entry) -> Found:
         if isinstance(file, UnreadFile):
@@ -167,10 +205,13 @@ class SiteLook:
         limit: int,
         door_for: Callable[[], Door],
         parse: Parse,
+        parse_sitemap: ParseSitemap,
     ) -> None:
         self._source = source
         self._known = known
-        self._crawl = Crawl(source.location, door_for=door_for, parse=parse, limit=limit, known=indexed)
+        self._crawl = Crawl(
+            source.location, door_for=door_for, parse=parse, parse_sitemap=parse_sitemap, limit=limit, known=indexed
+        )
 
     @property
     def complete(self) -> bool:

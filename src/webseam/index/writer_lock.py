@@ -13,12 +13,13 @@ import os
 import sys
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from webseam.errors import CorpusError
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import TracebackType
 
 LOCK_FILE: Final = "writer.lock"
 NOTE_FILE: Final = "writer.json"
@@ -27,7 +28,7 @@ _SAME_PROCESS_SECONDS: Final = 2.0  # clocks differ by a tick between two readin
 
 
 class WriterLock:
-    """The right to write in `directory`, held from `WriterLock.take` until `release`."""
+    """The right to write in `directory`, held from `WriterLock.take` until `release`, or to the end of a `with`."""
 
     def __init__(self, directory: Path, descriptor: int) -> None:
         self._directory = directory
@@ -55,6 +56,12 @@ class WriterLock:
         lock = cls(directory, descriptor)
         lock._write_note(what)
         return lock
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.release()
 
     def release(self) -> None:
         """Let the next one write. Safe to call twice."""

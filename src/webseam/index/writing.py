@@ -38,22 +38,26 @@ class CorpusWriter:
     for the disk) and raise `CorpusError`.
     """
 
-    def __init__(self, directory: Path, what: str) -> None:
+    def __init__(self, directory: Path, what: str, lock: WriterLock | None = None) -> None:
+        """`lock` is the writer lock when the caller holds it already, and goes on holding it afterwards."""
         self._directory = directory
         self._what = what
-        self._lock: WriterLock | None = None
+        self._held = lock
+        self._lock: WriterLock | None = None  # ours, to be released
         self._documents: Path | None = None
         self._writer: tantivy.IndexWriter | None = None
         self.pending = 0
         """How many documents were put or removed since the last commit."""
 
     def __enter__(self) -> Self:
-        self._lock = WriterLock.take(self._directory, self._what)
+        if self._held is None:
+            self._lock = WriterLock.take(self._directory, self._what)
         try:
             with foreign_errors(self._directory):
                 self._writer = self._open()
         except BaseException:
-            self._lock.release()
+            if self._lock is not None:
+                self._lock.release()
             raise
         return self
 
@@ -109,12 +113,12 @@ class CorpusWriter:
         return self._writer
 
     def _open(self) -> tantivy.IndexWriter:
-        generations.sweep(self._directory)
         documents = generations.current(self._directory) or generations.create(self._directory)
         try:
             verify(documents, read_meta(documents), set())
         except FileNotFoundError as error:
             raise missing_file(error) from error
+        generations.sweep(self._directory)  # not before we know that the highest is an index at all
         self._documents = documents
         index = tantivy.Index.open(str(documents))
         register(index)

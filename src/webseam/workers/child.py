@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import IO
 
-JOBS = {"read": "webseam.documents.in_worker:read_job"}
+JOBS = {"read": "webseam.documents.in_worker:read_job", "sitemap": "webseam.index.sitemap:sitemap_job"}
 """The jobs there are, by name. A pool may be given others by our own code (`WorkerPool(jobs=...)`), never by a request."""
 
 SPARE_SECONDS = 5
