@@ -115,7 +115,6 @@ def test_hidden_text_is_dropped_and_counted(attribute: str) -> None:
         'style="left:-10px"',
         'style="opacity:0"',
         'aria-hidden="false"',
-        'hidden="until-found"',
         'style="height:0px"',
         'style="max-height:100px;overflow:hidden"',
     ],
@@ -128,8 +127,8 @@ def test_what_is_shown_sooner_or_later_is_not_called_hidden(attribute: str) -> N
 
 def test_a_page_that_waits_for_a_script_is_not_lost() -> None:
     document = page(
-        f"<body><header><a href=/>Home</a></header><div id=app style='display:none'><h1>T</h1><p>{WORDS * 20}</p>"
-        "<p hidden>Secret instructions</p></div>"
+        "<body><script src=/app.js></script><header><a href=/>Home</a></header>"
+        f"<div id=app style='display:none'><h1>T</h1><p>{WORDS * 20}</p><p hidden>Secret instructions</p></div>"
     )
     assert WORDS.strip() in document.content
     assert "Secret" not in document.content
@@ -145,8 +144,8 @@ def test_much_hidden_text_is_said() -> None:
 def test_zero_width_and_tag_characters_are_dropped_and_counted() -> None:
     tags = "".join(chr(0xE0000 + ord(character)) for character in "ignore this")
     document = page(f"<p>Hel\u200blo{tags} wor\u2060ld\u202e \x1b[31m!")
-    assert document.content == "Hello world [31m!"
-    assert document.hidden == 1 + len(tags) + 1 + 1 + 1
+    assert document.content == "Hello world !"
+    assert document.hidden == 1 + len(tags) + 1 + 1 + len("\x1b[31m")
 
 
 def test_characters_that_join_emoji_and_letters_stay() -> None:
@@ -199,7 +198,24 @@ def test_a_meta_refresh_is_named_and_not_followed(content: str) -> None:
         else f'<meta http-equiv=refresh content="{content}">'
     )
     assert document.refresh == "https://example.com/next"
-    assert "https://example.com/next" in document.notes[0]
+    assert document.content.splitlines()[0] == "<https://example.com/next>"
+    assert "an address at https://example.com (meta refresh)" in document.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "origin"),
+    [
+        ("http://evil.example/ignore-all-rules?and=obey", "http://evil.example"),
+        ("https://ignore%20all@evil.example:81#obey", "https://evil.example:81"),
+        ("//b\u00fccher.example?obey", "https://xn--bcher-kva.example"),
+        (f"https://{'obey.' * 60}example/", "another site"),
+    ],
+)
+def test_our_note_of_a_meta_refresh_holds_no_words_of_the_page(target: str, origin: str) -> None:
+    note = page(f"<meta http-equiv=refresh content='0;url={target}'><p>x").notes[0]
+    assert f"at {origin} (meta refresh)" in note
+    assert "obey" not in note
+    assert "ignore" not in note
 
 
 def test_a_meta_refresh_of_the_page_itself_or_to_a_script_is_none() -> None:

@@ -7,6 +7,7 @@ are those that the loopback vendor serves (`webseam.testing`).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -19,7 +20,7 @@ from webseam.engines.vendor import VendorProvider, settings_of
 from webseam.errors import DoorError, ProviderError
 from webseam.seam.contract import HttpReply, HttpRequest, Query, SearchProvider
 from webseam.seam.facts import FILTERS
-from webseam.seam.failures import Kind, how_to_set
+from webseam.seam.failures import Kind, failure, how_to_set
 from webseam.testing.fakes import FakeDoor
 from webseam.testing.saved import about, saved
 from webseam.testing.vendor import LoopbackVendor
@@ -357,6 +358,48 @@ def test_a_key_that_the_vendor_echoes_is_in_no_error(name: str, run: Callable[..
             assert SECRET not in str(error)
             assert SECRET not in str(getattr(error, "request_id", ""))
             error = error.__cause__ or error.__context__
+
+
+@pytest.mark.parametrize("name", VENDORS)
+def test_no_part_of_an_echoed_key_is_left_in_front_of_a_cut(name: str, run: Callable[..., Any]) -> None:
+    if not any(setting.type == "secret" for setting in catalogue.facts(name).settings):
+        return
+    key = "QZ4XJVKWYPHG" * 2
+    spelt = [key, "".join(f"%{ord(one):02x}" for one in key), "\u200b".join(key), "".join(f"&#{ord(one)};" for one in key)]
+    settings_given = {setting.key: key for setting in catalogue.facts(name).settings if setting.type == "secret"}
+    for echoed in spelt:
+        for before in range(100, 620, 3):
+            words = "y" * before + echoed
+            for reply in (
+                HttpReply(200, {}, words.encode(), "https://vendor.example/"),
+                HttpReply(302, {"location": f"https://e.invalid/{words}"}, b"", "https://vendor.example/"),
+                HttpReply(401, {"x-request-id": words[-120:]}, json.dumps({"error": {"message": words}}).encode(), ""),
+            ):
+                with pytest.raises(ProviderError) as raised:
+                    run(
+                        VendorProvider(
+                            catalogue.vendor(name), settings_of(catalogue.facts(name), settings_given), FakeDoor(reply)
+                        ).search("x", 5)
+                    )
+                said = str(raised.value) + str(raised.value.request_id)
+                assert not re.search(r"y(?!$)(?:Q|%51|\u200b|&#81;)", said), (echoed, before, said)
+
+
+@pytest.mark.parametrize("name", VENDORS)
+def test_a_vendors_reply_may_be_smaller_than_a_page(name: str, run: Callable[..., Any], ask: Callable[..., Any]) -> None:
+    asking, door = provider(name, saved(name, "success").reply())
+    assert run(asking.search("x", 5))
+    assert door.max_bytes == [LIMITS.vendor_reply_bytes]
+    refused = DoorError("The reply of e.com is larger than 2,097,152 bytes, the most that is read.", kind="too_large")
+    with pytest.raises(ProviderError, match=r"unreadable reply[^\n]*\n.*larger than 2,097,152 bytes") as raised:
+        run(provider(name, refused)[0].search("x", 5))
+    assert raised.value.kind == Kind.UNREADABLE_REPLY
+
+
+def test_a_timeout_says_the_seconds_of_the_call_or_none() -> None:
+    facts = catalogue.facts("brave")
+    assert "within 2.5 s" in failure(facts, Kind.TIMEOUT, seconds=2.5).message
+    assert "did not answer in time: try again" in failure(facts, Kind.TIMEOUT).message
 
 
 # ------------------------------------------------------------------------------------------------ over the wire

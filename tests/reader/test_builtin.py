@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from webseam.call import Call
+from webseam.call import LOCAL, Call
+from webseam.config import LIMITS
+from webseam.egress.addresses import Allowance
 from webseam.egress.client import Egress
+from webseam.egress.rooms import ROOMS
 from webseam.errors import DocumentError, DoorError, WorkerError
+from webseam.reader.builtin import BuiltinReader
 from webseam.reader.facts import FACTS
 from webseam.reader.refusals import place, retry_after
 from webseam.seam.contract import FetchProvider, Page
@@ -78,7 +82,8 @@ def test_a_guessed_encoding_and_a_refresh_are_said(site: Site, fetch: Fetch) -> 
     read = page(fetch(site.says("/", body, content_type="text/html"))[0])
     assert "Это обычный русский текст" in read.content
     assert "windows-1251" in read.notes[0]
-    assert f"{site.url}/next" in read.notes[1]
+    assert read.content.startswith(f"<{site.url}/next>")
+    assert f"at {site.url} (meta refresh)" in read.notes[1]
     assert [path for path, _ in site.asked] == ["/"]
 
 
@@ -224,3 +229,37 @@ def test_the_reader_is_a_fetch_provider_that_asks_nobody_else() -> None:
     assert FACTS.name == BuiltinReader.name == "builtin"
     assert FACTS.reading
     assert not FACTS.third_party
+
+
+def test_a_large_body_takes_its_room_until_it_is_read_and_gives_it_back_whatever_happens(site: Site) -> None:
+    large = LIMITS.body_small_bytes + 1
+    good = site.says("/good", b"words " * (large // 6 + 1), content_type="text/plain")
+    bad = site.says("/bad", b"\x00\x01" * large, content_type="application/octet-stream")
+    missing = site.says("/missing", b"x" * large, status=404)
+    allowance = Allowance(LOCAL, "127.0.0.1", site.port, "reading")
+    seen: list[int] = []
+    doors: list[Egress] = []
+
+    class Watched(WorkerPool):
+        async def run(self, *args: object, **kwargs: object) -> object:
+            seen.append(doors[-1].rooms.taken)
+            return await super().run(*args, **kwargs)  # type: ignore[arg-type]
+
+    async def main() -> list[Page | BaseException]:
+        egress = Egress(allowances=lambda _: [allowance])
+        doors.append(egress)
+        async with Watched(processes=1) as pool:
+            readers = [
+                (BuiltinReader(egress.door(call := Call(), "reading"), pool, call), url) for url in [good, bad, missing] * 8
+            ]
+            found = await asyncio.gather(*(reader.fetch(url) for reader, url in readers), return_exceptions=True)
+        await egress.close()
+        return list(found)
+
+    found = asyncio.run(main())
+    assert sum(isinstance(one, Page) for one in found) == 8
+    assert seen
+    assert min(seen) >= 1
+    assert max(seen) <= ROOMS
+    assert doors[0].rooms.most_taken <= ROOMS
+    assert doors[0].rooms.taken == 0

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from webseam.call import Caller
+from webseam.config import LIMITS
 from webseam.errors import DocumentError, DoorError
+from webseam.protocol.request import Request
 from webseam.seam.contract import Page
 from webseam.testing.fakes import FakeChooser, FakeReader
 from webseam.tools.provider import WebTools
@@ -261,3 +266,33 @@ def test_a_failure_is_told_in_its_own_words_and_not_kept(ask: Callable[..., Any]
     assert len(reader.asked) == 2
     reader.pages = {URL: "better now"}
     assert ask(tools, "web_fetch", url=URL).fenced == "better now"
+
+
+def test_no_part_of_a_key_is_left_in_a_pages_title_notes_or_at_its_end(ask: Callable[..., Any]) -> None:
+    key = "ΩΨΞΦΔΛΠΣΘΓЖ"
+    for part in (1, 5, 10):
+        page = Page(
+            URL,
+            "t" * (LIMITS.page_chars - part) + key,
+            title="t" * (300 - part) + key,
+            content_type="t" * (100 - part) + "\u200b".join(key),
+            notes=("t" * (300 - part) + key,),
+        )
+        got = ask(over(page, secrets=[key])[0], "web_fetch", url=URL, start=LIMITS.page_chars - 100)
+        assert not set(key) & set(got.text), got.text[:500]
+
+
+def test_long_pages_are_worked_over_in_a_thread_and_short_ones_at_once() -> None:
+    where: list[int] = []
+
+    class Watching(FakeChooser):
+        def redact(self, account: str, text: str) -> str:
+            where.append(threading.get_ident())
+            return super().redact(account, text)
+
+    for length, aside in ((1_000, False), (200_000, True)):
+        where.clear()
+        tools = WebTools(Watching(reader=FakeReader({URL: Page(URL, "a " * (length // 2))})))
+        got = asyncio.run(tools.call("web_fetch", {"url": URL, "find": "a a"}, Request(caller=Caller())))
+        assert not got["isError"]
+        assert {one != threading.get_ident() for one in where} == {aside}

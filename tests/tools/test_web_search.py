@@ -334,6 +334,23 @@ def test_a_key_echoed_in_a_result_is_never_shown(ask: Callable[..., Any]) -> Non
     assert "s3cret" not in ask(tools, "web_search", query="x").text
 
 
+@pytest.mark.parametrize("part", range(1, 12, 3))
+@pytest.mark.parametrize("apart", ["", "\u200b", "<b></b>"])
+def test_no_part_of_a_key_is_left_in_front_of_a_cut(ask: Callable[..., Any], part: int, apart: str) -> None:
+    key = "QZXJVKWYPHG"
+    echoed = apart.join(key)
+    entities = "".join(f"&#{ord(character)};" for character in key)
+    for limit, name in ((300, "title"), (500, "snippet"), (100, "age")):
+        for spelt, taken in ((echoed, len(key)), (entities, len(key))):
+            for before in ("t" * (limit - part), "t" * (limit * 8 - part * len(spelt) // taken), "<i></i>" * limit + "t " * 8):
+                tools, _ = over([HIT | {name: before + spelt}], secrets=[key])
+                shown = ask(tools, "web_search", query="x").head["results"][0][name]
+                assert not set(key) & set(shown), (name, shown)
+    answer = SearchResults([HIT], unresponsive=["t" * (100 - part) + echoed])  # type: ignore[list-item]
+    if apart != "<b></b>":
+        assert not set(key) & set(str(ask(over(answer, secrets=[key])[0], "web_search", query="x").head["unresponsive"]))
+
+
 def test_a_provider_that_cannot_be_built_says_why(ask: Callable[..., Any]) -> None:
     tools = WebTools(FakeChooser(search=ProviderError("Brave Search needs a key that is not set: give it."), reader=None))
     got = ask(tools, "web_search", query="x")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from webseam.tools.window import Layout, find, window_end
+from webseam.tools.window import Layout, _Flat, _marks, find, window_end
 
 # Markdown-like soup: what borders, fences and headings are made of, and what could be torn.
 PIECES = st.sampled_from(
@@ -232,6 +232,55 @@ def test_no_more_than_twenty_passages_are_shown() -> None:
     assert (found.hits, len(found.passages)) == (50, 20)
     assert found.more is not None
     assert text.startswith("needle", found.more)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.sampled_from(["a", "b", "A", "é", "É", "İ", "ß", "Σ", "ς", " ", "  ", "\n", "\t ", "\u00a0"]), max_size=60).map(
+        "".join
+    ),
+    st.text("abAÉ ", min_size=1, max_size=5).filter(str.strip),
+    st.integers(0, 60),
+    st.integers(0, 60),
+    st.integers(1, 9),
+)
+@example("a  b" * 5, "a b", 0, 60, 1)
+def test_hits_are_those_of_a_plain_pattern_at_the_offsets_of_the_text(
+    text: str, wanted: str, start: int, length: int, step: int
+) -> None:
+    start = min(start, len(text))
+    stop = min(len(text), start + length)
+    flat = _Flat(text, start, stop, step)
+    found = [(flat.offset(at), flat.offset(at + size - 1) + 1) for at, size in flat.places(" ".join(wanted.split()).lower())]
+    pattern = r"\s+".join(re.escape(word) for word in wanted.split())
+    expected = [match.span() for match in re.compile(pattern, re.IGNORECASE).finditer(text, start, stop)]
+    assert found == expected
+
+
+@given(TEXTS)
+def test_a_text_has_the_same_marks_however_it_is_sliced(text: str) -> None:
+    whole = [match.span() for match in _marks(text, len(text) + 1)]
+    assert [[match.span() for match in _marks(text, size)] for size in (1, 3, 10)] == [whole] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("a " * 2_400_000, " ".join(["a"] * 99 + ["b"])),
+        ("a" * 5_000_000, "a" * 199 + "b"),
+        ("ab" * 2_500_000, "ab" * 99 + "aa"),
+        ("\n\n \t" * 1_200_000, "a b"),
+    ],
+)
+def test_a_search_made_to_be_slow_takes_as_many_looks_as_the_text_is_long(text: str, wanted: str) -> None:
+    assert find(text, wanted, 0, len(text), 10_000) == ([], 0, None)
+
+
+def test_the_titles_of_a_page_of_headings_are_bounded() -> None:
+    for title in ("[a](((((b)" * 100, "](()()()" * 100, "_*" * 500, "\\*" * 500):
+        headings = Layout(f"# {title}\n" * 5_000).headings
+        assert 0 < len(headings) <= 1_001
+        assert all(len(heading.title) <= 400 for heading in headings)
 
 
 def test_a_page_of_five_megabytes_is_read_off_in_a_moment() -> None:

@@ -72,9 +72,12 @@ def _html(text: str, encoding: str, note: str, url: str) -> Document:
     content, truncated = _bounded(content, notes, already=page.truncated)
     head = page.head
     if head.refresh:
-        going_on = f"The page sends its readers on to {head.refresh} (meta refresh), which was not followed: fetch it next."
-        notes.append(going_on)
-        content = content.strip() or going_on
+        # The address is the page's own words, so it stands in the text; the note, which is ours, has no more than the origin.
+        notes.append(
+            f"The page sends its readers on to an address at {_origin(head.refresh)} (meta refresh), which was not followed: "
+            "the first line of the text is that address, fetch it next."
+        )
+        content = f"<{head.refresh}>\n\n{content}".strip()
     if not content.strip():
         name = f" “{head.title[:100]}”" if head.title else ""
         raise DocumentError(
@@ -96,6 +99,13 @@ def _html(text: str, encoding: str, note: str, url: str) -> Document:
         truncated=truncated,
         refresh=head.refresh,
     )
+
+
+def _origin(url: str) -> str:
+    """Scheme and host of a URL that `documents.html.links` resolved (in ASCII, without a user); no name is longer than 253."""
+    scheme, _, rest = url.partition("://")
+    host = rest.partition("/")[0].partition("?")[0].partition("#")[0]
+    return f"{scheme}://{host}" if len(host) <= 260 else "another site"
 
 
 def _bounded(content: str, notes: list[str], *, limit: int = LIMITS.page_chars, already: bool = False) -> tuple[str, bool]:

@@ -21,17 +21,20 @@ from webseam import __version__
 from webseam.config import LIMITS
 from webseam.egress import refusals, replies
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now, tls_context
-from webseam.egress.faults import redacted, timed_out, translate, without_secrets
+from webseam.egress.faults import redacted, timed_out, translate
 from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected
 from webseam.egress.replies import Bounds
 from webseam.egress.robots import Robots
+from webseam.egress.rooms import Claim, Rooms
 from webseam.egress.urls import parse
 from webseam.errors import ConfigurationError, DoorError
+from webseam.redaction import without_secrets
 from webseam.seam.contract import HttpReply, HttpRequest, RobotsVerdict
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Coroutine, Iterable
+    from contextlib import ExitStack
     from typing import Final
 
     from webseam.call import Call
@@ -82,6 +85,7 @@ class Egress:
         self.user_agent = user_agent or default_user_agent()
         self.ports = ports
         self.robots = Robots()
+        self.rooms = Rooms()
         self.resolver: Resolver = resolver or SystemResolver()
         self._tls = tls
         self._sockets = sockets
@@ -95,6 +99,7 @@ class Egress:
     async def close(self) -> None:
         """Close every connection. The Egress may be used again afterwards, also in another event loop."""
         session, self._session, self._loop = self._session, None, None
+        self.rooms = Rooms()
         if session is not None:
             await session.close()
 
@@ -142,10 +147,17 @@ class _Door:
         self._running: set[asyncio.Timeout] = set()
         self._watching = False
 
-    async def send(self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None) -> HttpReply:
+    async def send(
+        self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None, held: ExitStack | None = None
+    ) -> HttpReply:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
-        return await self._send(request, Bounds(limit, follow=follow))
+        claim = Claim(self._egress.rooms)
+        if held is None:
+            with contextlib.closing(claim):
+                return await self._send(request, Bounds(limit, follow=follow), claim)
+        held.callback(claim.close)
+        return await self._send(request, Bounds(limit, follow=follow), claim)
 
     async def robots(self, url: str) -> RobotsVerdict:
         """What robots.txt of the URL's origin says to us; see `seam.contract.Door`.
@@ -160,17 +172,20 @@ class _Door:
 
     async def _robots_txt(self, url: str, seconds: float) -> HttpReply:
         request = HttpRequest(url, headers={"Accept": "text/plain, */*;q=0.1"})
-        return await self._send(request, Bounds(LIMITS.robots_bytes, follow=True, cut=True), seconds)
+        with contextlib.closing(Claim(self._egress.rooms)) as claim:
+            return await self._send(request, Bounds(LIMITS.robots_bytes, follow=True, cut=True), claim, seconds)
 
-    async def _send(self, request: HttpRequest, bounds: Bounds, seconds: float | None = None) -> HttpReply:
+    async def _send(self, request: HttpRequest, bounds: Bounds, claim: Claim, seconds: float | None = None) -> HttpReply:
         try:
             leg = first_leg(request, self._egress.user_agent)
-            return await self._within(self._follow(leg, request.secrets, bounds), leg.url, seconds)
+            return await self._within(self._follow(leg, request.secrets, bounds, claim), leg.url, seconds, claim)
         except DoorError as error:
             # Without its cause: aiohttp's exceptions hold URLs, and a traceback in a log would show them.
             raise redacted(error, request.secrets) from None
 
-    async def _within(self, work: Coroutine[Any, Any, Reply], url: Url, seconds: float | None = None) -> Reply:
+    async def _within(
+        self, work: Coroutine[Any, Any, Reply], url: Url, seconds: float | None = None, claim: Claim | None = None
+    ) -> Reply:
         """`work` within what is left of the call, or `seconds` if that is less."""
         call = self._call
         left = call.remaining() if seconds is None else min(seconds, call.remaining())
@@ -190,16 +205,18 @@ class _Door:
                     self._running.discard(scope)
         except TimeoutError:
             given = call.deadline - call.began if seconds is None or seconds > left else seconds
+            if claim is not None and claim.waiting and not call.cancelled:
+                raise refusals.no_room(url, given) from None
             raise timed_out(url, given, cancelled=call.cancelled) from None
 
     def _hang_up(self) -> None:
         for scope in self._running:
             scope.reschedule(0)
 
-    async def _follow(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds) -> HttpReply:
+    async def _follow(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
         """The legs, one after another, until one is answered by something else than a redirect."""
         for _ in range(LIMITS.redirects + 1):
-            reply = await self._one(leg, secrets, bounds)
+            reply = await self._one(leg, secrets, bounds, claim)
             location = reply.headers.get("location")
             if not bounds.follow or reply.status not in REDIRECTS or location is None:
                 return reply
@@ -210,7 +227,7 @@ class _Door:
             url=leg.url.origin,
         )
 
-    async def _one(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds) -> HttpReply:
+    async def _one(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
         """One leg, recorded as one step."""
         egress, url = self._egress, leg.url
         hop = Hop(
@@ -236,7 +253,7 @@ class _Door:
                 ) as response:
                     step.detail["status"] = response.status
                     assert hop.handler is not None  # set by the connector when it handed out the connection
-                    return await replies.read(response, hop.handler, leg, step, bounds)
+                    return await replies.read(response, hop.handler, leg, step, bounds, claim)
             # ValueError and RuntimeError: what aiohttp and uvloop raise for some hostile replies and for closed transports.
             except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, RuntimeError) as error:
                 if hop.handler is not None and hop.handler.overrun:

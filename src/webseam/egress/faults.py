@@ -7,7 +7,6 @@ led to. What is worth telling is a code: errno, the resolver's, OpenSSL's reason
 from __future__ import annotations
 
 import os
-import re
 import socket
 import ssl
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from aiohttp.http_exceptions import LineTooLong
 from webseam.config import LIMITS
 from webseam.egress import refusals
 from webseam.errors import DoorError
+from webseam.redaction import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,19 +67,6 @@ def redacted(error: DoorError, secrets: Iterable[str]) -> DoorError:
     if text == str(error) and url == error.url:
         return error
     return DoorError(text, kind=error.kind, url=url, status=error.status, retry_after=error.retry_after, unsent=error.unsent)
-
-
-def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """`text` without any of `secrets`, however much of one is percent-encoded."""
-    for secret in filter(None, secrets):
-        text = re.sub("".join(map(_spellings, secret)), "[secret]", text, flags=re.IGNORECASE)
-    return text
-
-
-def _spellings(character: str) -> str:
-    encoded = "".join(f"%{byte:02x}" for byte in character.encode("utf-8", "surrogatepass"))
-    plus = r"|\+" if character == " " else ""
-    return f"(?:{re.escape(character)}|{encoded}{plus})"
 
 
 def _error(url: Url, kind: str, sentence: str, *, unsent: bool = False) -> DoorError:

@@ -85,6 +85,16 @@ def too_large(url: Url, what: str, limit: int) -> DoorError:
     )
 
 
+def no_room(url: Url, seconds: float) -> DoorError:
+    """All the room for large replies was taken by others for as long as the call could wait."""
+    return DoorError(
+        f"{url.authority} sends a large reply, and too many others were being read for it to be within {seconds:.3g} s: "
+        "ask again, for fewer pages at once.",
+        kind="timeout",
+        url=url.origin,
+    )
+
+
 def bad_reply(url: Url, why: str) -> DoorError:
     """The other side sent something that HTTP does not allow or that we do not take."""
     return DoorError(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from webseam.call import Step
     from webseam.egress.dialer import CountedHandler
     from webseam.egress.legs import Leg
+    from webseam.egress.rooms import Claim
     from webseam.egress.urls import Url
 
 _NO_BODY: Final = frozenset({204, 205, 304})
@@ -37,8 +38,13 @@ class Bounds(NamedTuple):
     cut: bool = False
 
 
-async def read(response: ClientResponse, handler: CountedHandler, leg: Leg, step: Step, bounds: Bounds) -> HttpReply:
-    """The whole reply, decoded. Raises `DoorError` (`too_large`, `bad_reply`) and what aiohttp raises."""
+async def read(
+    response: ClientResponse, handler: CountedHandler, leg: Leg, step: Step, bounds: Bounds, claim: Claim
+) -> HttpReply:
+    """The whole reply, decoded; a large body waits for room.
+
+    Raises `DoorError` (`too_large`, `bad_reply`) and what aiohttp raises.
+    """
     handler.expect_body()
     if response.version not in (HttpVersion10, HttpVersion11):
         raise refusals.bad_reply(leg.url, "it is not valid HTTP/1.1")
@@ -58,7 +64,7 @@ async def read(response: ClientResponse, handler: CountedHandler, leg: Leg, step
         return HttpReply(response.status, headers, b"", leg.url.href)
     try:
         names = codings(headers.get("content-encoding", ""))
-        body = await _body(response, names, leg.url, step, bounds)
+        body = await _body(response, names, leg.url, step, bounds, claim)
     except UndecodableError as error:
         raise refusals.bad_reply(leg.url, str(error)) from None
     except TooMuchError:
@@ -68,7 +74,7 @@ async def read(response: ClientResponse, handler: CountedHandler, leg: Leg, step
     return HttpReply(response.status, headers, body, leg.url.href)
 
 
-async def _body(response: ClientResponse, names: list[str], url: Url, step: Step, bounds: Bounds) -> bytes:
+async def _body(response: ClientResponse, names: list[str], url: Url, step: Step, bounds: Bounds, claim: Claim) -> bytes:
     """The decoded body within the bounds. What is left unread closes the connection."""
     declared = response.content_length
     most = LIMITS.wire_bytes if names else min(LIMITS.wire_bytes, bounds.limit)
@@ -90,6 +96,7 @@ async def _body(response: ClientResponse, names: list[str], url: Url, step: Step
                 if bounds.cut:
                     return b"".join(pieces)[: bounds.limit]
                 raise refusals.too_large(url, "The decompressed reply of" if names else "The reply of", bounds.limit)
+            await claim.grow(size)
     decoder.finish()
     return b"".join(pieces)
 

@@ -15,9 +15,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from webseam.config import LIMITS
 from webseam.engines import replies
 from webseam.engines.replies import Complaint
 from webseam.errors import DoorError, ProviderError, WebseamError
+from webseam.redaction import without_secrets
 from webseam.seam.failures import Kind, failure, how_to_set
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ class Vendor(ABC):
             body = msgspec.json.decode(reply.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             if success:
-                seen = reply.body[:200].decode("utf-8", "replace")
+                seen = reply.body.decode("utf-8", "replace")
                 raise self.fault(reply, Complaint(words=f"(not JSON) {seen}"), Kind.UNREADABLE_REPLY) from None
             body = None
         found = self.complaint(body, reply)
@@ -92,14 +94,17 @@ class Vendor(ABC):
 
     def fault(self, reply: HttpReply, found: Complaint, kind: Kind | None = None) -> ProviderError:
         """The error to raise for a reply that is not a success; its kind by the vendor's code, then by the status."""
+        # Redacted first, cut afterwards, by `failure`: half a secret could not be found any more.
+        words = without_secrets(": ".join(part for part in (found.code, found.words) if part), reply.secrets)
+        number = without_secrets(replies.request_id(reply) or found.request_id, reply.secrets)
         kind = kind or self.KINDS.get(found.code) or self.KINDS.get(reply.status) or self.kind_of(reply.status)
         return failure(
             self.FACTS,
             kind,
             status=reply.status,
             retry_after=self.retry_after(reply) if kind in (Kind.RATE_LIMITED, Kind.VENDOR_DOWN) else None,
-            vendor_says=": ".join(part for part in (found.code, found.words) if part),
-            request_id=replies.request_id(reply) or found.request_id or None,
+            vendor_says=words,
+            request_id=number or None,
         )
 
     def kind_of(self, status: int) -> Kind:
@@ -133,12 +138,14 @@ class VendorProvider:
 
     async def search(self, query: str, count: int, **filters: Any) -> list[SearchResult]:
         """Ask the vendor. Raises ProviderError, or DoorError when the door refuses the address that the owner set."""
+        from dataclasses import replace
+
         from webseam.seam.contract import Query
 
         asked = Query(query, count, **filters)
         request = self._vendor.request(asked, self._settings)
         try:
-            return self._read(await self._send(request), asked)
+            return self._read(replace(await self._send(request), secrets=request.secrets), asked)
         except ProviderError as error:
             told = error
         # Outside the handler: neither the cause nor the context of a redacted error may bring the secret back.
@@ -147,11 +154,11 @@ class VendorProvider:
     async def _send(self, request: HttpRequest) -> HttpReply:
         try:
             try:
-                return await self._door.send(request)
+                return await self._door.send(request, max_bytes=LIMITS.vendor_reply_bytes)
             except DoorError as error:
                 if not error.unsent:
                     raise
-            return await self._door.send(request)
+            return await self._door.send(request, max_bytes=LIMITS.vendor_reply_bytes)
         except DoorError as error:
             kind = _BY_DOOR.get(error.kind)
             if kind is None:
@@ -162,7 +169,7 @@ class VendorProvider:
         vendor = self._vendor
         if 300 <= reply.status < 400:
             # Followed, the key would go along to whatever host is named there.
-            where = reply.headers.get("location", "").partition("?")[0][:200]
+            where = without_secrets(reply.headers.get("location", ""), reply.secrets).partition("?")[0][:200]
             words = f"go to {where} (redirects of vendors are not followed: see base_url of {self.name})"
             raise vendor.fault(reply, Complaint(words=words), Kind.UNREADABLE_REPLY)
         try:
@@ -205,14 +212,9 @@ def _unusable(facts: Facts, key: str, why: str) -> ProviderError:
 
 def _redacted(error: ProviderError, secrets: Sequence[str]) -> ProviderError:
     """`error`, or one like it without the secrets that the vendor put into what it says."""
-
-    def without(text: str) -> str:
-        for secret in filter(None, secrets):
-            text = text.replace(secret, "[secret]")
-        return text
-
-    words, number = without(str(error)), without(error.request_id or "")
-    if (words, number) == (str(error), error.request_id or ""):
+    words, number = without_secrets(str(error), secrets), without_secrets(error.request_id or "", secrets)
+    behind = " ".join(str(one) for one in (error.__cause__, error.__context__) if one is not None)
+    if (words, number, behind) == (str(error), error.request_id or "", without_secrets(behind, secrets)):
         return error
     return ProviderError(
         words,

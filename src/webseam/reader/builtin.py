@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
@@ -37,12 +38,13 @@ class BuiltinReader:
         Raises `DoorError` (the network's refusals; `http_status` and `rate_limited` for replies that are no page),
         `DocumentError` (what came is no text), and `WorkerError` (it could not be read within the bounds).
         """
-        reply = await self._door.send(HttpRequest(url, headers={"Accept": ACCEPT}), follow=True)
-        now = dt.datetime.now(dt.UTC)
-        refuse_status(reply, now)
-        if not reply.body:
-            raise empty_reply(reply)
-        document = await self._read(reply)
+        with ExitStack() as held:  # until the document is read: bodies that wait for a worker are bodies in memory
+            reply = await self._door.send(HttpRequest(url, headers={"Accept": ACCEPT}), follow=True, held=held)
+            now = dt.datetime.now(dt.UTC)
+            refuse_status(reply, now)
+            if not reply.body:
+                raise empty_reply(reply)
+            document = await self._read(reply)
         return Page(
             url=url,
             content=document.content,

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
+    from contextlib import ExitStack
 
     from webseam.call import Call
     from webseam.seam.facts import Facts
@@ -137,13 +138,15 @@ class HttpRequest:
 class HttpReply:
     """One HTTP reply, decompressed, within the byte limits. Header names are lower case; repeated ones are joined by ", ".
 
-    `url` is the address that answered, after redirects.
+    `url` is the address that answered, after redirects. `secrets` are those of the request, which the other side may have put
+    into its reply: whoever quotes from one takes them out first.
     """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     url: str
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +162,16 @@ class RobotsVerdict:
 class Door(Protocol):
     """The only way to the network, bound to one Call and one purpose. Raises `errors.DoorError`."""
 
-    async def send(self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None) -> HttpReply:
+    async def send(
+        self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None, held: ExitStack | None = None
+    ) -> HttpReply:
         """Send and read the whole reply.
 
         With `follow`, redirects are followed by hand, each vetted anew with fresh headers; without, a 3xx is returned as it is.
         Any status is a reply, not an error. `max_bytes` lowers `LIMITS.body_bytes`, never raises it.
+
+        The process holds only so many large bodies at once, and a body counts until `send` returns. Who keeps it on, in a queue
+        say, gives `held`: then it counts until that is closed.
         """
 
     async def robots(self, url: str) -> RobotsVerdict:

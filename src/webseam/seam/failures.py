@@ -50,12 +50,15 @@ def failure(
     vendor_says: str = "",
     door_says: str = "",
     request_id: str | None = None,
+    seconds: float | None = None,
 ) -> ProviderError:
     """The error to raise for `kind`, worded for the engine. `vendor_says` is foreign text: it goes on a later line, cut.
 
-    `door_says` are the words of our own door, when nothing came from the vendor.
+    It must be without secrets when it comes here: half of one in front of the cut could not be found any more. `door_says` are
+    the words of our own door, when nothing came from the vendor; `seconds` is how long was waited, for a timeout.
     """
     title = facts.title
+    within = f"within {seconds:.3g} s" if seconds is not None else "in time"
     wait = f" Try again in {retry_after:.0f} s." if retry_after is not None else " Try again later."
     sentence = {
         Kind.NO_KEY: f"{title} needs a key that is not set: give it with {how_to_set(facts)}"
@@ -69,8 +72,7 @@ def failure(
         Kind.REFUSED: f"{title} refuses this for the account's region or plan: choose another engine with `webseam use`.",
         Kind.VENDOR_DOWN: f"{title} has a fault of its own.{wait}",
         Kind.UNREACHABLE: f"{title} cannot be reached: check the network, or `base_url` of {facts.name} when it is set.",
-        Kind.TIMEOUT: f"{title} did not answer within {LIMITS.call_seconds:.0f} s: try again, or choose another engine with "
-        "`webseam use`.",
+        Kind.TIMEOUT: f"{title} did not answer {within}: try again, or choose another engine with `webseam use`.",
         Kind.UNREADABLE_REPLY: f"{title} sent a reply that cannot be read (unreadable reply): try again; if it goes on, choose "
         "another engine with `webseam use`.",
         Kind.NOT_AVAILABLE: f"{title} cannot answer yet.",

@@ -6,11 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from webseam.errors import DoorError, ProviderError
+from webseam.redaction import without_secrets
 from webseam.seam.contract import HttpReply, HttpRequest, Page, RobotsVerdict
 from webseam.seam.facts import FILTERS, Facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import ExitStack
 
     from webseam.call import Call
     from webseam.seam.contract import FetchProvider, SearchProvider
@@ -127,9 +129,7 @@ class FakeChooser:
 
     def redact(self, account: str, text: str) -> str:  # noqa: ARG002 - the same for all
         """`text` without `secrets`."""
-        for secret in self.secrets:
-            text = text.replace(secret, "[secret]")
-        return text
+        return without_secrets(text, self.secrets)
 
     @staticmethod
     def _handed_out(provider: Any) -> Any:
@@ -145,11 +145,20 @@ class FakeDoor:
         self.replies = list(replies)
         self.sent: list[HttpRequest] = []
         self.followed: list[bool] = []
+        self.max_bytes: list[int | None] = []
 
-    async def send(self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None) -> HttpReply:  # noqa: ARG002 - the Door's signature
+    async def send(
+        self,
+        request: HttpRequest,
+        *,
+        follow: bool = False,
+        max_bytes: int | None = None,
+        held: ExitStack | None = None,  # noqa: ARG002 - the Door's signature
+    ) -> HttpReply:
         """The next reply."""
         self.sent.append(request)
         self.followed.append(follow)
+        self.max_bytes.append(max_bytes)
         reply = self.replies.pop(0)
         if isinstance(reply, Exception):
             raise reply

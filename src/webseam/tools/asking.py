@@ -50,7 +50,7 @@ class Asking:
         if call.cancelled:
             raise asyncio.CancelledError
         if not work.done():
-            raise failure(facts, Kind.TIMEOUT)
+            raise failure(facts, Kind.TIMEOUT, seconds=call.deadline - call.began)
         if work.cancelled():
             raise ProviderError(f"{facts.title} gave up before it had an answer: try again.", engine=facts.name)
         error = work.exception()

@@ -1,22 +1,30 @@
 """What a provider answered, held to the contract: shapes checked, strings cleaned, everything capped.
 
-It does not matter who answered, a bundled vendor, a package or a plugin: what the tools pass on went through here.
+It does not matter who answered, a bundled vendor, a package or a plugin: what the tools pass on went through here. `redact`
+takes the account's secrets out of a string: as it came, before anything of it is cut off, and once more when it is cleaned,
+for cleaning joins what something invisible parted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
 from webseam.errors import ProviderError
 from webseam.seam.contract import Page
-from webseam.tools.clean import clean_block, clean_line, cut, is_visible_line, plain
+from webseam.tools.clean import clean_block, cut, is_visible_line, line_of, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Redact = Callable[[str], str]
 
 _EXAMINED = 1_000  # results looked at to find those that can be shown
+_SLACK = 4_096  # characters of a page behind its cut that are still searched for secrets
 
 
-def results(answered: Any, count: int, who: str) -> list[dict[str, str]]:
+def results(answered: Any, count: int, who: str, redact: Redact) -> list[dict[str, str]]:
     """At most `count` results as the contract's SearchResult, in their order, each URL once.
 
     A URL that nobody could read (not http(s) or `index:`, with userinfo or hidden characters in it) is left out. Raises
@@ -32,12 +40,13 @@ def results(answered: Any, count: int, who: str) -> list[dict[str, str]]:
         url = _string(item, "url", position, who).strip().replace(" ", "%20")
         if not readable_url(url):
             continue
+        url = redact(url)
         result = {
-            "title": plain(_string(item, "title", position, who), LIMITS.title_chars) or cut(url, LIMITS.title_chars),
+            "title": plain(_string(item, "title", position, who), LIMITS.title_chars, redact) or cut(url, LIMITS.title_chars),
             "url": url,
-            "snippet": plain(_string(item, "snippet", position, who), LIMITS.snippet_chars),
+            "snippet": plain(_string(item, "snippet", position, who), LIMITS.snippet_chars, redact),
         }
-        age = plain(_string(item, "age", position, who), LIMITS.age_chars)
+        age = plain(_string(item, "age", position, who), LIMITS.age_chars, redact)
         if age:
             result["age"] = age
         shown.setdefault(_same(url), result)
@@ -48,15 +57,15 @@ def results(answered: Any, count: int, who: str) -> list[dict[str, str]]:
     return list(shown.values())
 
 
-def remarks(answered: Any, name: str) -> list[str]:
+def remarks(answered: Any, name: str, redact: Redact) -> list[str]:
     """What the answer says of itself in its attribute `name` (`not_applied`, `unresponsive`): names, cleaned and few."""
     said = getattr(answered, name, ())
     if not isinstance(said, list | tuple):
         return []
-    return [cut(clean_line(item), LIMITS.age_chars) for item in said[: LIMITS.domains] if isinstance(item, str)]
+    return [line_of(item, LIMITS.age_chars, redact) for item in said[: LIMITS.domains] if isinstance(item, str)]
 
 
-def page(answered: Any, url: str, who: str, retrieved_at: str) -> Page:
+def page(answered: Any, url: str, who: str, retrieved_at: str, redact: Redact) -> Page:
     """The page a reader answered with, as a cleaned Page within `LIMITS.page_chars`. Raises ProviderError for a wrong shape."""
     if isinstance(answered, Page):
         found = {name: getattr(answered, name) for name in ("content", "final_url", "title", "content_type", "retrieved_at")}
@@ -72,16 +81,18 @@ def page(answered: Any, url: str, who: str, retrieved_at: str) -> Page:
         if not isinstance(value, str) and not (value is None and name != "content"):
             raise _unreadable(f"{who} answered with {_shape(value)} as the page's `{name}`, and a string was expected.")
     content = found["content"]
-    final_url = (found.get("final_url") or "").strip()
+    shown = redact(content[: LIMITS.page_chars + _SLACK])[: LIMITS.page_chars]
+    cleaned = clean_block(shown)
+    final_url = redact((found.get("final_url") or "").strip()[: LIMITS.url_chars + _SLACK])
     return Page(
         url=url,
-        content=clean_block(content[: LIMITS.page_chars]),
+        content=cleaned if cleaned is shown else redact(cleaned),
         final_url=final_url if readable_url(final_url) else url,
-        title=plain(found.get("title") or "", LIMITS.title_chars),
-        content_type=cut(clean_line(found.get("content_type") or ""), LIMITS.age_chars) or "text/markdown",
-        retrieved_at=cut(clean_line(found.get("retrieved_at") or ""), LIMITS.age_chars) or retrieved_at,
+        title=plain(found.get("title") or "", LIMITS.title_chars, redact),
+        content_type=line_of(found.get("content_type") or "", LIMITS.age_chars, redact) or "text/markdown",
+        retrieved_at=line_of(found.get("retrieved_at") or "", LIMITS.age_chars, redact) or retrieved_at,
         truncated=bool(truncated) or len(content) > LIMITS.page_chars,
-        notes=tuple(cut(clean_line(str(note)), LIMITS.title_chars) for note in notes[: LIMITS.domains]),
+        notes=tuple(line_of(str(note), LIMITS.title_chars, redact) for note in notes[: LIMITS.domains]),
     )
 
 

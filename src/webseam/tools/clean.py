@@ -17,6 +17,10 @@ are invisible ink and go.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI ... final byte
@@ -39,6 +43,9 @@ _INVISIBLE = re.compile(
 # One class, so that clean text (nearly all of it) is passed over at the speed of a scan.
 _SUSPECT = re.compile(f"[\r\x0b\x0c\x85\u2028\u2029\ud800-\udfff\u200c\u200d{_SELECTORS}{_NEVER}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+_SLACK = 4_096  # characters behind a first, rough cut that are still searched for secrets
 
 
 def clean_block(text: str) -> str:
@@ -91,13 +98,20 @@ _CODE = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->", re.IGNORECA
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 
 
-def plain(text: str, limit: int) -> str:
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def plain(text: str, limit: int, redact: Callable[[str], str] = _as_it_is) -> str:
     """A title or snippet as one line of plain text of at most `limit` characters: HTML to text, entities decoded, cleaned.
 
-    Tags first, entities after: `&lt;div&gt;` is somebody writing about a tag, and stays as the text `<div>`.
+    Tags first, entities after: `&lt;div&gt;` is somebody writing about a tag, and stays as the text `<div>`. `redact` takes
+    secrets out, before each cut: in front of one, half a secret could not be found any more.
     """
     # A hostile engine may send megabytes; what lies far behind the cut cannot be shown, and the patterns stay cheap.
-    text = text[: limit * 8]
+    far = limit * 8
+    long = len(text) > far
+    text = redact(text[: far + _SLACK])[:far]
     if "<" in text:
         text = _CODE.sub(" ", text)
         text = _BLOCK_TAG.sub(" ", text)
@@ -106,4 +120,14 @@ def plain(text: str, limit: int) -> str:
         from html import unescape
 
         text = _ENTITY.sub(lambda match: unescape(match[0]), text)
-    return cut(clean_line(text), limit)
+    line = redact(clean_line(text))
+    if long and len(line) <= limit:
+        # Nearly all of it was markup. Its end may be half a secret that tags kept apart: the last word goes.
+        head = line[:-500] + line[-500:].rpartition(" ")[0]
+        line = head + "…" if head else ""
+    return cut(line, limit)
+
+
+def line_of(text: str, limit: int, redact: Callable[[str], str] = _as_it_is) -> str:
+    """`text` as one cleaned line of at most `limit` characters, secrets taken out before the cut."""
+    return cut(redact(clean_line(redact(text[: limit * 8 + _SLACK]))), limit)

@@ -8,7 +8,9 @@ provider, and turns the outcome into one text block. Everything that goes wrong 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from webseam.call import Call, Caller
 from webseam.config import LIMITS
@@ -17,12 +19,18 @@ from webseam.protocol.jsonrpc import INVALID_PARAMS
 from webseam.tools import web_fetch, web_search
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from webseam.protocol.request import Request
     from webseam.seam.contract import Chooser
+    from webseam.threads import Threads
     from webseam.tools.asking import Asking
     from webseam.tools.pages import Kept, Pages
+
+Made = TypeVar("Made")
+
+LONG = 100_000
+"""Characters of a page from which on it is worked over in a thread."""
 
 
 class WebTools:
@@ -42,6 +50,7 @@ class WebTools:
         self._wall = wall
         self._asking: Asking | None = None
         self._pages: Pages | None = None
+        self._threads: Threads | None = None
 
     def list(self, cursor: str | None, call: Request) -> list[dict[str, Any]]:  # noqa: ARG002 - two tools are one page
         """Both tools, with the filters that the account's engine honours."""
@@ -81,11 +90,9 @@ class WebTools:
             asking = self._ready()[0]
             filters = web_search.filters(query)
             answered = await asking.ask(provider, facts, call, provider.search, query.text, query.count, **filters)
-            results = caps.results(answered, query.count, facts.title)
-            remarks = {name: caps.remarks(answered, name) for name in ("not_applied", "unresponsive")}
-        for result in results:
-            for field, value in result.items():
-                result[field] = self._chooser.redact(call.account, value)
+            redact = partial(self._chooser.redact, call.account)
+            results = caps.results(answered, query.count, facts.title, redact)
+            remarks = {name: caps.remarks(answered, name, redact) for name in ("not_applied", "unresponsive")}
         return web_search.answer(_name(provider, facts.name), query, results, remarks)
 
     async def _fetch(self, arguments: Mapping[str, Any], call: Call) -> str:
@@ -106,7 +113,9 @@ class WebTools:
             finally:
                 step.detail["fetched"] = bool(flight.steps)
                 call.steps.extend(flight.steps[: LIMITS.call_steps - len(call.steps)])
-        return web_fetch.answer(name, kept, asked)
+        if len(kept.page.content) < LONG:
+            return web_fetch.answer(name, kept, asked)
+        return await self._aside(lambda: web_fetch.answer(name, kept, asked), call)
 
     async def _read(self, asking: Asking, provider: Any, url: str, flight: Call) -> Kept:
         """Fetch one page for whoever waits; its own Call ends when this is cancelled, for then nobody does."""
@@ -128,14 +137,31 @@ class WebTools:
             flight.cancel()
             raise
         retrieved_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._wall()))
-        page = caps.page(answered, url, facts.title, retrieved_at)
-        page = replace(
-            page,
-            content=self._chooser.redact(flight.account, page.content),
-            title=self._chooser.redact(flight.account, page.title),
-            final_url=self._chooser.redact(flight.account, page.final_url),
-        )
-        return Kept(page, Layout(page.content))
+        redact = partial(self._chooser.redact, flight.account)
+
+        def made() -> Kept:
+            page = caps.page(answered, url, facts.title, retrieved_at, redact)
+            return Kept(page, Layout(page.content))
+
+        return made() if _length(answered) < LONG else await self._aside(made, flight)
+
+    async def _aside(self, work: Callable[[], Made], call: Call) -> Made:
+        """What `work` returns, done in a thread: megabytes of text must not keep other calls waiting. Raises ProviderError."""
+        import asyncio
+
+        if self._threads is None:
+            from webseam.threads import Threads
+
+            self._threads = Threads(1, "webseam-pages")  # more would only fight over the interpreter
+        try:
+            async with asyncio.timeout(call.remaining()):
+                made: Made = await self._threads.run(work)
+        except TimeoutError:
+            from webseam.seam.failures import Kind, failure
+
+            facts = self._chooser.reading_facts(call.account)
+            raise failure(facts, Kind.TIMEOUT, seconds=call.deadline - call.began) from None
+        return made
 
     def _ready(self) -> tuple[Asking, Pages]:
         if self._asking is None or self._pages is None:
@@ -167,6 +193,12 @@ def _name(provider: object, otherwise: str) -> str:
 
     name = getattr(provider, "name", None)
     return name if isinstance(name, str) and 0 < len(name) <= LIMITS.age_chars and is_visible_line(name) else otherwise
+
+
+def _length(answered: object) -> int:
+    """About how much text a reader answered with."""
+    content = answered.get("content") if isinstance(answered, Mapping) else getattr(answered, "content", "")
+    return len(content) if isinstance(content, str) else 0
 
 
 def _result(text: str, *, is_error: bool = False) -> dict[str, Any]:

@@ -7,19 +7,29 @@ depends on the text alone. Offsets count characters (Unicode code points) from t
 A `Layout` is read off the text once a page: its headings (ATX, `# Title`, and setext, underlined, as readers such as Jina's
 write them) and its fenced code blocks (CommonMark 4.5), inside which a `#` is a comment and a blank line no border. Cuts are
 tried in the order heading, blank line, line, sentence, word; each only as far back as what it saves is worth.
+
+A page may be megabytes made to be slow. Whatever goes over a whole text is linear in it, and goes in slices: one call into `re`
+keeps every other thread waiting for as long as it lasts.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from webseam.config import LIMITS
 from webseam.tools.clean import clean_line, cut
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _MARKS_READ = 20_000  # headings and fences of one page: one of nothing else has no layout worth more
+_TITLES_READ = 400_000  # characters of headings of one page
+_TITLE_CHARS = 400  # of one heading
+_SLICE = 64 * 1024
 _HITS = 10_000  # counted by `find`; enough to say "many"
 _AROUND = 300  # characters of context on either side of a hit
 
@@ -28,9 +38,11 @@ _MARKS = re.compile(
     r"|^(?P<setext>[^\s#>|`~*+=\-\d][^\n]{0,300}+)\n {0,3}(?P<line>={2,}|-{3,})[ \t]*$",
     re.MULTILINE,
 )
+_NEEDED = ("#", "```", "~~~", "==", "---")  # one of them is in every mark
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
 _EMPHASIS = re.compile(r"(?<!\\)[*`]+|(?<![\w\\])_+|(?<!\\)_+(?!\w)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SPACES = re.compile(r" \s+|[^\S ]\s*")  # what is not one plain space already
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]+[”』」）]*")
 
 
@@ -69,7 +81,8 @@ class Layout:
         self.headings: list[Heading] = []
         found: list[tuple[int, str, int]] = []
         opened: tuple[int, str] | None = None
-        for match in islice(_MARKS.finditer(text), _MARKS_READ):
+        room = _TITLES_READ
+        for match in islice(_marks(text), _MARKS_READ):
             fence = match["fence"]
             if opened is not None:
                 if fence and fence[0] == opened[1][0] and len(fence) >= len(opened[1]) and not match["info"].strip():
@@ -78,12 +91,16 @@ class Layout:
             elif fence:
                 if fence[0] == "~" or "`" not in match["info"]:
                     opened = (match.start(), fence)
-            else:
+            elif room > 0:
                 start = match.start()
                 if match["level"]:
-                    found.append((len(match["level"]), _title(match["title"] or ""), start))
+                    level, title = len(match["level"]), match["title"] or ""
                 elif start == 0 or text[max(0, start - 2) : start] == "\n\n":
-                    found.append((1 if match["line"][0] == "=" else 2, _title(match["setext"]), start))
+                    level, title = 1 if match["line"][0] == "=" else 2, match["setext"]
+                else:
+                    continue
+                found.append((level, _title(title), start))
+                room -= min(len(title), _TITLE_CHARS)
         if opened is not None:
             self.fences.append((opened[0], self.size))  # CommonMark: an unclosed fence runs to the end
         # From the last heading up: the end of a section is the nearest later start of its level or above.
@@ -209,40 +226,109 @@ def find(text: str, wanted: str, start: int, stop: int, size: int) -> Found:
     words = wanted.split()
     if not words:
         return Found([], 0, None)
-    pattern = re.compile(r"\s+".join(re.escape(word) for word in words), re.IGNORECASE)
+    flat = _Flat(text, start, stop)
     passages: list[Passage] = []
     room = size
     hits = 0
     more: int | None = None
-    for match in pattern.finditer(text, start, stop):
+    for at, length in flat.places(_folded_case(" ".join(words))):
         hits += 1
         if hits >= _HITS:
             break
         if more is not None:
             continue
+        begin, end = flat.offset(at), flat.offset(at + length - 1) + 1
         # Two passages that share their context are one, and a passage never begins before the end of the last.
-        passage = _around(text, match.start(), match.end(), start, stop, min(_AROUND, size // 2))
+        passage = _around(text, begin, end, start, stop, min(_AROUND, size // 2))
         last = passages[-1] if passages else None
         if last is not None and passage.start <= last.end:
             added = max(0, passage.end - last.end)
             if added > room:
-                if match.end() > last.end:
-                    more = match.start()
+                if end > last.end:
+                    more = begin
                 continue
             passages[-1] = Passage(last.start, max(last.end, passage.end))
         else:
             added = passage.end - passage.start
             if not passages and added > room:
-                passage = Passage(
-                    match.start(), min(match.end(), match.start() + size)
-                )  # `size` is smaller than one hit's passage
+                passage = Passage(begin, min(end, begin + size))  # `size` is smaller than one hit's passage
                 added = passage.end - passage.start
             elif added > room or len(passages) == LIMITS.find_passages:
-                more = match.start()
+                more = begin
                 continue
             passages.append(passage)
         room -= added
     return Found(passages, hits, more)
+
+
+class _Flat:
+    """`text[start:stop]` without case and with one space for white space of any kind and length, and the way back.
+
+    The way back is a mark every `step` characters; between two marks it is worked out again when somebody asks.
+    """
+
+    __slots__ = ("_flat", "_known", "_start", "_step", "_steps", "_stop", "_text", "_within")
+
+    def __init__(self, text: str, start: int, stop: int, step: int = 4_096) -> None:
+        self._step = step
+        self._text, self._start, self._stop = text, start, stop
+        self._steps: list[int] = []  # how long the flat text is where each step of the text begins
+        self._known = -1
+        self._within: list[int] = []
+        pieces: list[str] = []
+        size = 0
+        for at in range(start, stop, step):
+            self._steps.append(size)
+            piece = _SPACES.sub(" ", text[at : min(stop, at + step)])
+            if self._is_space(at - 1) and piece.startswith(" "):
+                piece = piece[1:]
+            size += len(piece)
+            pieces.append(_folded_case(piece))
+        self._flat = "".join(pieces)
+
+    def places(self, wanted: str) -> Iterator[tuple[int, int]]:
+        """Where `wanted` stands in the flat text, and its length; places do not overlap. `str.find` is linear (two-way)."""
+        at = self._flat.find(wanted)
+        while at != -1:
+            yield at, len(wanted)
+            at = self._flat.find(wanted, at + len(wanted))
+
+    def offset(self, place: int) -> int:
+        """The offset in the text of the character at `place` of the flat text; of white space, where it begins."""
+        number = bisect_right(self._steps, place) - 1
+        if number != self._known:
+            begin = self._start + number * self._step
+            end = min(self._stop, begin + self._step)
+            after_space = [self._is_space(begin - 1), *map(str.isspace, self._text[begin : end - 1])]
+            self._within = [at for at, follows in enumerate(after_space, begin) if not (follows and self._text[at].isspace())]
+            self._known = number
+        return self._within[place - self._steps[number]]
+
+    def _is_space(self, at: int) -> bool:
+        return at >= self._start and self._text[at].isspace()
+
+
+def _folded_case(text: str) -> str:
+    """`text` without case, character for character: the one that would become two, and the sigma that looks around, do not."""
+    return text.replace("\u0130", "i").lower().replace("ς", "σ")
+
+
+def _marks(text: str, size: int = _SLICE) -> Iterator[re.Match[str]]:
+    """The matches of `_MARKS`, in slices that end with a line."""
+    at = 0
+    while at < len(text):
+        border = text.find("\n", at + size) + 1 or len(text)
+        # A heading that is underlined is two lines: the line behind the border may belong to the one in front of it.
+        beyond = text.find("\n", border)
+        beyond = len(text) if beyond == -1 else beyond
+        begin, at = at, border
+        if not any(text.find(mark, begin, beyond) != -1 for mark in _NEEDED):
+            continue
+        for match in _MARKS.finditer(text, begin, beyond):
+            if match.start() >= border:
+                break
+            yield match
+            at = max(border, match.end())
 
 
 def _around(text: str, begin: int, end: int, start: int, stop: int, reach: int) -> Passage:
@@ -267,8 +353,9 @@ def _around(text: str, begin: int, end: int, start: int, stop: int, reach: int) 
 
 def _title(text: str) -> str:
     """A heading's text as a reader sees it: without closing #s, links, emphasis and escapes."""
-    text = re.sub(r"[ \t]#+[ \t]*$", "", text[:1_000])
-    text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
+    text = re.sub(r"[ \t]#+[ \t]*$", "", text[:_TITLE_CHARS])
+    if "](" in text:
+        text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
     text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", text))
     return clean_line(text.replace("¶", " "))
 

@@ -72,13 +72,14 @@ class WorkerPool:
         loop = asyncio.get_running_loop()
         self._number += 1
         number = self._number
-        try:
-            frame = encode_frame([number, job, args, seconds])
-        except FrameError as error:
-            raise WorkerError(f"The job {job} could not be handed to a worker process: {error}.", kind="crashed") from None
         deadline = loop.time() + seconds
         await self._slot(deadline)
         try:
+            # Not before its turn: the frame is a copy of all that is in the arguments.
+            try:
+                frame = encode_frame([number, job, args, seconds])
+            except FrameError as error:
+                raise WorkerError(f"The job {job} could not be handed to a worker process: {error}.", kind="crashed") from None
             return await self._run(job, number, frame, deadline, seconds)
         finally:
             self._free_slot()

@@ -52,9 +52,9 @@ class Parsed:
 
 def parsed(html: Element, made: Sequence[tuple[Element, Element]], *, cut: bool) -> Parsed:
     """A page from its copied tree. `made` holds each copied element with its parent, in document order."""
-    for child, parent in reversed(made):  # every ancestor of a block is told that it holds one; children come after parents
-        if child.blocky:
-            parent.blocky = True
+    for inner, outer in reversed(made):  # every ancestor of a block is told that it holds one; children come after parents
+        if inner.blocky:
+            outer.blocky = True
     head = body = None
     for child in html.children:
         if isinstance(child, Element):

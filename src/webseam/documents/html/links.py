@@ -1,4 +1,8 @@
-"""Addresses in a page: resolved against `<base>` and the final URL, kept when they are http(s), made safe for Markdown."""
+"""Addresses in a page: resolved against `<base>` and the final URL, kept when they are http(s), made safe for Markdown.
+
+A host is written as a browser would ask for it (URL Standard, 3.5): in ASCII, with Punycode for other letters, and without
+the user's name before it, which is how `http://known.example@other.example/` poses as what it is not.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +24,26 @@ MAX_LINK_CHARS = 1_000_000
 # The URL Standard strips these at the ends, and tabs and line ends everywhere (4.4); the rest would end a Markdown link.
 _STRIPPED = "".join(map(chr, range(0x21)))
 _REMOVED = re.compile("[\t\n\r]")
-_UNSAFE = re.compile(r"[\x00-\x20<>()\[\]\\`|\"\x7f-\xa0\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
+_UNSAFE = re.compile(
+    r"[\x00-\x20<>()\[\]\\`|\"\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
+    r"\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# Hosts that are what they look like; any other goes through the URL Standard's parser.
+_PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*(?::[0-9]{1,5})?")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 
 
 class Base:
     """What relative addresses of one page are relative to."""
 
-    __slots__ = ("_here", "_known", "_url")
+    __slots__ = ("_here", "_hosts", "_known", "_url")
 
     def __init__(self, url: str, head: Element | None = None) -> None:
         self._here = url.split("#", 1)[0]
         self._url = url
         self._known: dict[str, str] = {}
+        self._hosts: dict[str, str] = {}
         if head is not None:
             for child in head.children:
                 if not isinstance(child, str) and child.tag == "base" and child.attrs.get("href"):
@@ -73,8 +84,29 @@ class Base:
             return ""
         if parts.scheme not in ("http", "https") or not parts.netloc:
             return ""
-        url = _quote(parts._replace(netloc=parts.netloc.lower()).geturl())
+        host = self._host(parts.netloc.lower(), parts.scheme)
+        if not host:
+            return ""
+        url = _quote(parts._replace(netloc=host).geturl())
+        if host.startswith("["):  # brackets of IPv6 are the host's own
+            url = url.replace(_quote(host), host, 1)
         return url if len(url) <= LIMITS.url_chars else ""
+
+    def _host(self, netloc: str, scheme: str) -> str:
+        """Host and port as they are asked for; "" when there is no such host."""
+        if _PLAIN_HOST.fullmatch(netloc):
+            return netloc
+        known = self._hosts.get(netloc)
+        if known is None:
+            import ada_url  # 4 ms, which most pages can do without
+
+            try:
+                known = ada_url.URL(f"{scheme}://{netloc}").host
+            except ValueError:
+                known = ""
+            if len(self._hosts) < MAX_LINKS:
+                self._hosts[netloc] = known
+        return known
 
 
 def page_links(root: Element, base: Base) -> tuple[str, ...]:

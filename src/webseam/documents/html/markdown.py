@@ -110,7 +110,7 @@ class _Writer:
             into.line.append(self.text(child))
         elif child in self.without or child.tag in SILENT:
             pass
-        elif child.blocky:
+        elif child.blocky and child.tag != "math":
             self.block(child, into)
         else:
             into.line.append(self.inline(child))
@@ -299,7 +299,7 @@ class _Writer:
                 parts.append(self.text(child))
             elif child in self.without or child.tag in SILENT:
                 continue
-            elif child.blocky and child.tag != "a":
+            elif child.blocky and child.tag not in ("a", "math"):
                 parts.append(" • " if child.tag == "li" and parts and not self.heading else " ")
                 self.gather(child.children, parts)
                 parts.append(" ")

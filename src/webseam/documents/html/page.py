@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from webseam.documents.html.head import Head, read_head
@@ -10,7 +11,18 @@ from webseam.documents.html.links import Base, page_links
 from webseam.documents.html.main_content import main_content
 from webseam.documents.html.markdown import to_markdown
 from webseam.documents.html.parse import parse
-from webseam.documents.html.tree import Element
+from webseam.documents.html.tree import Element, preorder
+from webseam.documents.invisible import drop_escapes
+
+# A script that can do something (data in one has a type of its own), or what is left of one in a page that was saved.
+_SCRIPT = re.compile(
+    r"<script(?=[\s/>])(?![^>]{0,500}?\btype\s{0,9}=\s{0,9}[\"']?(?:application/(?:ld\+)?json|text/(?:template|html)))"
+    r"|\bas=[\"']?script\b|/_next/|<noscript",
+    re.IGNORECASE,
+)
+
+# What begins an escape sequence of a terminal, or a reference to it (references to other C1 controls mean letters).
+_ESCAPE = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]|&#(?:x0{0,9}(?:1b|90|9d)|0{0,9}(?:27|144|157))", re.IGNORECASE)
 
 MUCH_HIDDEN = 500
 """Hidden characters from which a page is worth a note, when they are also a fifth of what is shown."""
@@ -31,15 +43,16 @@ class HtmlPage:
 def read_html(text: str, *, url: str) -> HtmlPage:
     """Read a page. `content` is empty only when it shows no text at all and says nothing about itself."""
     parsed = parse(text)
+    escapes = _drop_escapes(parsed.html) if _ESCAPE.search(text) else 0
     base = Base(url, parsed.head)
     head = read_head(parsed, base)
     links = page_links(parsed.html, base)
-    hidden, let_be = drop_hidden(parsed.html)
+    hidden, let_be = drop_hidden(parsed.html, scripted=_SCRIPT.search(text) is not None)
     chosen = main_content(parsed.body)
     content, truncated = to_markdown(chosen.nodes, base, without=chosen.without)
     if not content and chosen.without:
         content, truncated = to_markdown((parsed.body,), base)
-    page = HtmlPage(head, content, links, hidden, truncated or parsed.cut)
+    page = HtmlPage(head, content, links, hidden + escapes, truncated or parsed.cut)
     if let_be:
         page.notes.append("The page hides its text until a script runs; it is given as the server sent it.")
     elif hidden > max(MUCH_HIDDEN, len(content) // 5):
@@ -49,6 +62,20 @@ def read_html(text: str, *, url: str) -> HtmlPage:
     if not content:
         _instead_of_nothing(page, parsed.body, base)
     return page
+
+
+def _drop_escapes(root: Element) -> int:
+    """Take escape sequences out of all text, before Markdown puts its backslashes among them. Returns their characters."""
+    dropped = 0
+    for element in preorder(root)[0]:
+        for name, value in element.attrs.items():
+            element.attrs[name], count = drop_escapes(value)
+            dropped += count
+        for place, child in enumerate(element.children):
+            if isinstance(child, str):
+                element.children[place], count = drop_escapes(child)
+                dropped += count
+    return dropped
 
 
 def _instead_of_nothing(page: HtmlPage, body: Element, base: Base) -> None:

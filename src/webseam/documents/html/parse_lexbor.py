@@ -4,6 +4,10 @@ Both parsers build the tree that the HTML Standard prescribes, and the loop belo
 one's. Two things are lexbor's own. It compares every attribute of a tag with those before it, and looks through all open
 elements at every block: a page of a hundred thousand nested `<div>` would take it minutes, so `bounded` takes the excess away
 first. And it keeps the content of a `<template>` outside the tree, where a query finds it.
+
+Of 1,497 real pages 1,496 gave the same tree by both, and of 20,000 random ones 19,957. What differs: `</col>`, which turbohtml
+takes for the end of the `<colgroup>` (the Standard ignores it); attributes of a second `<html>` in a frameset, which turbohtml
+drops; and `<image>` for `<img>` straight in a `<table>`, which lexbor drops.
 """
 
 from __future__ import annotations
@@ -38,10 +42,11 @@ GUESSED_AMONG = (
 
 def parse(text: str) -> Parsed:
     """The tree of an HTML page. There is no bad HTML, says the Standard: whatever comes is a tree."""
-    root = LexborHTMLParser(bounded(text)).root
+    text, cut = bounded(text)
+    root = LexborHTMLParser(text).root
     if root is None:  # pragma: no cover - the Standard gives every document a root
-        return parsed(Element("html"), (), cut=False)
-    return _load(root)
+        return parsed(Element("html"), (), cut=cut)
+    return _load(root, cut=cut)
 
 
 def likely_encoding(sample: bytes) -> str:
@@ -52,7 +57,7 @@ def likely_encoding(sample: bytes) -> str:
     return best.encoding.replace("_", "-") if best is not None else ""
 
 
-def _load(source: Source) -> Parsed:
+def _load(source: Source, *, cut: bool) -> Parsed:
     """Copy the parser's tree in document order; what lies deeper than `MAX_DEPTH` goes into the last element above it."""
     root = Element("html", _attributes(source))
     made: list[tuple[Element, Element]] = []  # child, parent
@@ -89,7 +94,7 @@ def _load(source: Source) -> Parsed:
                 break
         else:
             stack.pop()
-    return parsed(root, made, cut=False)
+    return parsed(root, made, cut=cut)
 
 
 def _special(node: Source, tag: str) -> tuple[Element | None, Source | None]:
