@@ -215,6 +215,11 @@ def test_characters_that_carry_what_nobody_sees_are_dropped(text: str, shown: st
     assert drop_invisible(text) == (shown, len(text) - len(shown))
 
 
+def test_text_that_was_decoded_wrongly_is_no_escape_sequence() -> None:
+    wrong = "\u201cbasic\u201d (BRE), \u201cextended\u201d".encode().decode("latin-1")
+    assert drop_invisible(wrong)[0] == "\xe2basic\xe2 (BRE), \xe2extended\xe2"
+
+
 def test_the_blank_of_braille_is_a_space() -> None:
     assert drop_invisible("a\u2800b") == ("a b", 0)
 
@@ -253,3 +258,21 @@ def test_a_link_names_the_host_that_a_browser_asks(href: str, url: str) -> None:
     document = page(f'<p>See <a href="{href}">known.example</a>')
     assert document.content == (f"See [known.example]({url})" if url else "See known.example")
     assert document.links == ((url.split("#", maxsplit=1)[0],) if url else ())
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        '<div style="display:none">SECRET</div>',
+        "<div hidden><p>SECRET</p></div>",
+        "<div popover>SECRET</div>",
+        f'<div style="{"a:b;" * 4_000}display:none">SECRET</div>',
+    ],
+)
+@pytest.mark.parametrize("depth", [0, 115, 130, 400])
+def test_hidden_text_stays_hidden_however_deep_it_lies(hidden: str, depth: int) -> None:
+    page = "<main><p>" + "A page with words enough to be shown for what it is. " * 20 + "</p>"
+    page += "<div>" * depth + "<p>deep words</p>" + hidden + "</div>" * depth + "</main>"
+    content = read(page.encode(), url="https://x.example/", content_type="text/html; charset=utf-8").content
+    assert "SECRET" not in content
+    assert "deep words" in content

@@ -16,14 +16,15 @@ _SUSPECTS = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
-# ECMA-48: a control sequence, a control string, any other escape; what begins one that does not end.
+# ECMA-48: a control sequence, a control string, any other escape; what begins one that does not end. Of the one-character forms
+# only colours: the rest stands in pages whose UTF-8 was decoded wrongly before they were saved, and what follows is their text.
 _ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\n]*+(?:\x07|\x1b\\|\x9c)"
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-9;]{0,20}m"
+    r"|\x1b[\]PX^_][^\x07\x1b\n]*+(?:\x07|\x1b\\)"
     r"|\x1b[ -/]*[0-~]"
-    r"|[\x1b\x90\x98\x9b\x9d-\x9f]"
+    r"|[\x1b\x9b]"
 )
-_ESCAPE = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
+_ESCAPE = re.compile("[\x1b\x9b]")
 _LONGEST_MEANT = 3
 _FLAG = re.compile(
     "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"

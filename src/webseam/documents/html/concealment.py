@@ -72,14 +72,14 @@ _COLORS = {
 
 
 def concealment(style: str) -> Concealment:
-    """How an element with this `style` is hidden. Where several ways are used, the one that hides most."""
+    """How an element with this `style` is hidden. Where several ways are used, the first of `SCRIPTED`, `BOX`, `TEXT`."""
     if not _OF_INTEREST.search(style):
         return Concealment.NONE
     found = declarations(style)
-    if any(hides(found) for hides in (_no_box, _off_screen, _clipped, _transformed)):
-        return Concealment.BOX
     if _is(found, "display", {"none"}, _DISPLAYED) or _is(found, "visibility", {"hidden", "collapse"}, _GLOBAL | {"visible"}):
         return Concealment.SCRIPTED
+    if any(hides(found) for hides in (_no_box, _off_screen, _clipped, _transformed)):
+        return Concealment.BOX
     if _unreadably_small(found) or _ink(found) == "":
         return Concealment.TEXT
     return Concealment.NONE

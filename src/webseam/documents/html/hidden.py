@@ -48,7 +48,7 @@ _IN_MENUS = frozenset({"a", "button"})
 _FORMULA = "mwe-math-mathml"
 
 
-class _Styles:
+class Styles:
     """The inline styles of one page, each judged once; beyond `MAX_STYLE_CHARS` none is read, and its element not shown."""
 
     def __init__(self) -> None:
@@ -63,25 +63,22 @@ class _Styles:
         return found
 
 
-def _hidden_by(element: Element, styles: _Styles) -> Concealment:
+def hidden_by(element: Element, styles: Styles) -> Concealment:
     """How `element` says of itself that it is not shown."""
     if element.tag == "noembed":
         return Concealment.BOX
     attributes = element.attrs
     if not attributes:
         return Concealment.NONE
-    style = attributes.get("style")
-    found = styles.judge(style) if style else Concealment.NONE
-    if found is Concealment.BOX or "popover" in attributes:
+    if "popover" in attributes or attributes.get("hidden", "").strip().lower() == "until-found":
         return Concealment.BOX
+    if "hidden" in attributes or attributes.get("aria-hidden", "").strip().lower() == "true":
+        return Concealment.SCRIPTED
     names = attributes.get("class")
     if names and not _SCREEN_READER.isdisjoint(names.lower().split()):
         return Concealment.BOX
-    if "hidden" in attributes:
-        return Concealment.BOX if attributes["hidden"].strip().lower() == "until-found" else Concealment.SCRIPTED
-    if attributes.get("aria-hidden", "").strip().lower() == "true":
-        return Concealment.SCRIPTED
-    return found
+    style = attributes.get("style")
+    return styles.judge(style) if style else Concealment.NONE
 
 
 def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
@@ -90,8 +87,8 @@ def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
     `scripted` says whether the page has scripts that might show what it hides.
     """
     elements, parents = preorder(root)
-    styles = _Styles()
-    how = {index: kind for index, element in enumerate(elements) if index and (kind := _hidden_by(element, styles)).value}
+    styles = Styles()
+    how = {index: kind for index, element in enumerate(elements) if index and (kind := hidden_by(element, styles)).value}
     if not how:
         return 0, False
     dropped = 0

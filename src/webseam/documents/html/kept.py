@@ -29,8 +29,8 @@ KEPT_ATTRIBUTES = frozenset(
         "align", "alt", "alttext", "aria-hidden", "aria-label", "checked", "cite", "class", "colspan", "content",
         "data-lang", "data-language", "data-lazy-src", "data-original", "data-src", "data-srcset", "datetime", "dir",
         "display", "encoding", "height", "hidden", "href", "http-equiv", "id", "itemprop", "itemtype", "lang",
-        "language", "name", "open", "property", "rel", "reversed", "role", "rowspan", "src", "srcset", "start", "style",
-        "title", "type", "value", "width",
+        "language", "name", "open", "popover", "property", "rel", "reversed", "role", "rowspan", "src", "srcset", "start",
+        "style", "title", "type", "value", "width",
     }
 )  # fmt: skip
 SPLIT_ATTRIBUTES = frozenset({"class", "rel"})
@@ -38,6 +38,15 @@ SPLIT_ATTRIBUTES = frozenset({"class", "rel"})
 
 VALUE_CHARS = LIMITS.url_chars + 1
 """Where an attribute's value is cut. One beyond any use (a data: URL in `src`) stays so; its beginning says what it is."""
+
+
+STYLE_CHARS = 65_536
+"""Where a style is cut: what hides an element may stand at its end."""
+
+
+def cut_value(name: str, value: str) -> str:
+    """An attribute's value that is longer than `VALUE_CHARS`, as much of it as is kept."""
+    return value[: STYLE_CHARS if name == "style" else VALUE_CHARS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class Base:
             return netloc
         known = self._hosts.get(netloc)
         if known is None:
-            import ada_url  # 4 ms, which most pages can do without
+            import ada_url  # 8 ms, which most pages can do without
 
             try:
                 known = ada_url.URL(f"{scheme}://{netloc}").host

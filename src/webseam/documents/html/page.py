@@ -21,8 +21,8 @@ _SCRIPT = re.compile(
     re.IGNORECASE,
 )
 
-# What begins an escape sequence of a terminal, or a reference to it (references to other C1 controls mean letters).
-_ESCAPE = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]|&#(?:x0{0,9}(?:1b|90|9d)|0{0,9}(?:27|144|157))", re.IGNORECASE)
+# What begins an escape sequence of a terminal, or a reference to it (a reference to U+009B means another character).
+_ESCAPE = re.compile("[\x1b\x9b]|&#(?:x0{0,9}1b|0{0,9}27)", re.IGNORECASE)
 
 MUCH_HIDDEN = 500
 """Hidden characters from which a page is worth a note, when they are also a fifth of what is shown."""

@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from webseam.documents.html.bounded import bounded
+from webseam.documents.html.concealment import Concealment
+from webseam.documents.html.hidden import Styles, hidden_by
 from webseam.documents.html.kept import (
     KEPT_ATTRIBUTES,
     SPECIAL,
     SPLIT_ATTRIBUTES,
     VALUE_CHARS,
     Parsed,
+    cut_value,
     parsed,
     tex_of_script,
 )
@@ -61,6 +64,7 @@ def _load(source: Source, *, cut: bool) -> Parsed:
     """Copy the parser's tree in document order; what lies deeper than `MAX_DEPTH` goes into the last element above it."""
     root = Element("html", _attributes(source))
     made: list[tuple[Element, Element]] = []  # child, parent
+    styles = Styles()
     seen = 0
     stack: list[tuple[Iterator[Source], Element, int]] = [(source.iter(include_text=True), root, 1)]
     while stack:
@@ -83,6 +87,8 @@ def _load(source: Source, *, cut: bool) -> Parsed:
                         break
                     continue
                 if depth >= MAX_DEPTH:
+                    if hidden_by(Element(tag, _attributes(node)), styles) is not Concealment.NONE:
+                        continue  # nothing above it could be asked later: the element itself is not copied
                     if is_block(tag):
                         add("\n")
                     stack.append((node.iter(include_text=True), element, depth))
@@ -112,5 +118,6 @@ def _attributes(node: Source) -> dict[str, str]:
     for name, value in node.attributes.items():
         if name in KEPT_ATTRIBUTES:
             text = value or ""
-            kept[name] = (" ".join(text.split()) if name in SPLIT_ATTRIBUTES else text)[:VALUE_CHARS]
+            text = " ".join(text.split()) if name in SPLIT_ATTRIBUTES else text
+            kept[name] = text if len(text) <= VALUE_CHARS else cut_value(name, text)
     return kept

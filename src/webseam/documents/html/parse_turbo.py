@@ -13,7 +13,9 @@ import turbohtml
 from turbohtml import Element as Source
 from turbohtml import Text
 
-from webseam.documents.html.kept import KEPT_ATTRIBUTES, SPECIAL, VALUE_CHARS, Parsed, parsed, tex_of_script
+from webseam.documents.html.concealment import Concealment
+from webseam.documents.html.hidden import Styles, hidden_by
+from webseam.documents.html.kept import KEPT_ATTRIBUTES, SPECIAL, VALUE_CHARS, Parsed, cut_value, parsed, tex_of_script
 from webseam.documents.html.tree import MAX_DEPTH, MAX_ELEMENTS, Element, is_block
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def _load(source: Source) -> Parsed:
     """Copy the parser's tree in document order; what lies deeper than `MAX_DEPTH` goes into the last element above it."""
     root = Element("html", _attributes(source))
     made: list[tuple[Element, Element]] = []  # child, parent
+    styles = Styles()
     seen = 0
     stack: list[tuple[Iterator[turbohtml.Node], Element, int]] = [(iter(source.children), root, 1)]
     while stack:
@@ -67,6 +70,8 @@ def _load(source: Source) -> Parsed:
                         break
                     continue
                 if depth >= MAX_DEPTH:
+                    if hidden_by(Element(tag, _attributes(node)), styles) is not Concealment.NONE:
+                        continue  # nothing above it could be asked later: the element itself is not copied
                     if is_block(tag):
                         add("\n")
                     stack.append((iter(node.children), element, depth))
@@ -98,5 +103,5 @@ def _attributes(node: Source) -> dict[str, str]:
     for name, value in attributes.items():
         if name in KEPT_ATTRIBUTES:
             text = " ".join(value) if isinstance(value, list) else value or ""  # sets of tokens (class, rel) come as lists
-            kept[name] = text[:VALUE_CHARS]
+            kept[name] = text if len(text) <= VALUE_CHARS else cut_value(name, text)
     return kept
