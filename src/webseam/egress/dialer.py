@@ -202,7 +202,7 @@ class GuardedConnector(TCPConnector):
             socket_factory=lambda info: _socket(info, sockets),
         )
         # The one private name of aiohttp used here: a test floods headers and fails if it ever stops having an effect.
-        self._factory = lambda: CountedHandler(self._loop)  # type: ignore[assignment]
+        self._factory = lambda: CountedHandler(self._loop)  # type: ignore[assignment]  # a partial by its types
 
     async def connect(self, req: ClientRequest, traces: list[Trace], timeout: ClientTimeout) -> Connection:
         """A connection that the hop may use: new and with a vetted peer, or kept and made under the same rule."""
