@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -108,15 +109,21 @@ def test_a_single_file_is_a_source(tmp_path: Path) -> None:
     assert urls(tmp_path / "a.md") == ["index://notes/a.md"]
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs permissions that bind us")
-def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    closed = tmp_path / "closed"
-    closed.mkdir()
-    closed.chmod(0)
-    try:
-        assert list(unread(tmp_path)) == ["index://notes/closed/"]
-    finally:
-        closed.chmod(0o700)
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits for owner, group and others")
+def test_a_folder_that_cannot_be_read_is_named() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # not below pytest's own folder, which only its owner can enter
+        root = Path(folder)
+        root.chmod(0o755)
+        (root / "closed").mkdir(mode=0)
+        superuser = os.geteuid() == 0
+        if superuser:
+            os.seteuid(65_534)  # permissions do not bind the superuser: look as somebody else
+        try:
+            assert list(unread(root)) == ["index://notes/closed/"]
+        finally:
+            if superuser:
+                os.seteuid(0)
+            (root / "closed").chmod(0o700)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
