@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
 from webseam.config import LIMITS
 from webseam.index.files import Files, SourceFile, UnreadFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def urls(root: Path, source: str = "notes") -> list[str]:
