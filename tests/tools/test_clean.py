@@ -120,3 +120,8 @@ def test_a_visible_line_holds_nothing_hidden() -> None:
     assert is_visible_line("https://example.com/ä?x=1")
     for text in ("a\nb", "a\u200bb", "a\x1bb", "a\u202eb", "a\ud800"):
         assert not is_visible_line(text)
+
+
+@pytest.mark.parametrize("character", ["\u115f", "\u1160", "\u17b4", "\U0001bca0", "\U0001d173", "\U000e0101", "\U000e01ef"])
+def test_characters_that_draw_nothing_and_could_carry_bytes_are_removed(character: str) -> None:
+    assert clean_block(f"a{character}b{character * 3}") == "ab"

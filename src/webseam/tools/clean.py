@@ -7,7 +7,7 @@ from people, move a terminal's cursor, or turn the reading direction:
 - bidi controls (UAX #9: embeddings, overrides, isolates, the three marks) and the deprecated U+206A..206F;
 - tag characters (U+E0000..E007F), the usual way to smuggle ASCII past a reader; the flags of Scotland and Wales are the price;
 - characters that draw nothing: zero-width space and no-break space, word joiner, soft hyphen, invisible operators, fillers;
-- variation selectors beyond the first after a character (bytes are smuggled in runs of them);
+- variation selectors beyond the first after a character, and all of the supplementary ones (bytes are smuggled in them);
 - lone surrogates (U+FFFD in their place) and noncharacters.
 
 ZWJ and ZWNJ stay where they carry meaning, between two characters of a script that joins or between emoji; anywhere else they
@@ -31,11 +31,11 @@ _LINE_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 
 # Joining scripts (Hebrew and Arabic to Myanmar, Khmer, Mongolian), their presentation forms, symbols and emoji, VS16.
 _JOINS = "\u0590-\u109f\u1780-\u18af\u2190-\u2bff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe0f\ufe70-\ufefc\U0001f000-\U0001faff"
-_SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_SELECTORS = "\ufe00-\ufe0f"
 _NEVER = (
     "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # all controls but \t and \n, and the line breaks dealt with before
     "\u00ad\u034f\u061c\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffc"
-    "\ufffe\uffff\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+    "\u115f\u1160\u17b4\u17b5\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _INVISIBLE = re.compile(
     f"[{_NEVER}]|(?<![{_JOINS}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINS}])|(?<=[{_SELECTORS}])[{_SELECTORS}]"
