@@ -203,6 +203,12 @@ def test_a_damaged_index_says_so_and_is_rebuilt(run: Run, tmp_path: Path) -> Non
     assert json.loads(run("search", "lighthouse", "--json")[1])["results"]
 
 
+def test_a_rebuild_of_nothing_says_how_to_begin(run: Run) -> None:
+    code, out, err = run("index", "rebuild")
+    assert (code, out) == (OK, "")
+    assert "webseam index add" in err
+
+
 def test_doctor_finds_a_fresh_installation_in_order(run: Run) -> None:
     code, out, _ = run("doctor", "--json")
     rows = json.loads(out)

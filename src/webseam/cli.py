@@ -344,6 +344,8 @@ def _run_index_rebuild(options: argparse.Namespace) -> int:
         reports = _wait(app, work)
     finally:
         line.clear()
+    if not reports:
+        print("There are no sources to make it from: `webseam index add DIR|FILE|URL`.", file=sys.stderr)
     return _say_reports(reports, options.json)
 
 
