@@ -129,7 +129,7 @@ def site() -> Iterator[str]:
 @pytest.fixture
 def app(tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     monkeypatch.delenv("BRAVE_API_KEY", raising=False)
-    made = App(Config({"data": tmp_path, "call_seconds": "3"}))
+    made = App(Config({"data": tmp_path, "call_seconds": "5"}))
     allowances.allow(made.switchboard, LOCAL, site)
     yield made
     made.shut()
@@ -162,8 +162,8 @@ def ask(app: App, *calls: tuple[str, dict[str, Any]]) -> list[tuple[str, bool]]:
         ("/empty", ["empty"]),
         ("/busy", ["429", "17"]),
         ("/broken", ["503"]),
-        ("/slow", ["within 3 s"]),
-        ("/silent", ["within 3 s"]),
+        ("/slow", ["within 5 s"]),
+        ("/silent", ["within 5 s"]),
         ("/endless", ["10"]),
         ("/huge", ["10"]),
         ("/loop", ["redirect"]),
