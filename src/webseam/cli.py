@@ -322,13 +322,19 @@ def _run_index_add(options: argparse.Namespace) -> int:
         sources: list[Source] = []
         for what in options.what:
             sources.append(indexes.resolve(what, name=options.name, limit=options.limit, taken=sources))
-        return [await indexes.add(source, progress=lambda now: _draw(line, now)) for source in sources]
+        reports = [await indexes.add(source, progress=lambda now: _draw(line, now)) for source in sources]
+        hints.extend(filter(None, map(indexes.reading_hint, sources)))
+        return reports
 
+    hints: list[str] = []
     try:
         reports = _wait(app, work)
     finally:
         line.clear()
-    return _say_reports(reports, options.json)
+    code = _say_reports(reports, options.json)
+    for hint in hints:
+        print(hint, file=sys.stderr)
+    return code
 
 
 def _run_index_rebuild(options: argparse.Namespace) -> int:

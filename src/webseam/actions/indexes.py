@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from webseam.accounts.store import StoredSource
 from webseam.call import Call
 from webseam.documents.in_worker import read_in_worker
+from webseam.egress.urls import parse
 from webseam.errors import CorpusError, WebseamError
 from webseam.index import indexing, sitemaps
 from webseam.index.indexing import Source
+from webseam.switchboard import READING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,6 +121,20 @@ class Indexes:
             there_is = f"there is {', '.join(known)}" if known else "there are no sources"
             raise CorpusError(f"There is no source called {name!r}: {there_is} (`webseam index list`).", kind="no_source")
         return indexing.remove(self.corpus, name, forget=lambda: self._forget(name))
+
+    def reading_hint(self, source: Source) -> str:
+        """What is still missing before an agent can read the pages it finds of a private site; "" when nothing is."""
+        if source.kind != "site" or self.switchboard.selected(self.account, READING) == "index":
+            return ""
+        url = parse(source.location)
+        stored = self.switchboard.store.account(self.account).allowances
+        purposes = {one.purpose for one in stored if (one.host, one.port) == (url.host, url.port)}
+        if "index" not in purposes or "reading" in purposes:
+            return ""
+        return (
+            f"Agents find these pages now; to let them read the site too: `webseam allow {url.authority}`, "
+            "or `webseam use reading index` for the copies."
+        )
 
     def listing(self) -> list[dict[str, Any]]:
         """One row a source: name, kind, location, documents, indexed_at.
