@@ -55,6 +55,7 @@ def test_choosing_an_engine_says_what_is_still_missing(run: Run) -> None:
         (["set", "brave", "colour", "red"], ["colour", "api_key"]),
         (["set", "brave", "api_key", "BSA-visible-in-history"], ["history", "@env:NAME"]),
         (["set", "brave", "api_key", "@env:NOT_SET_ANYWHERE"], ["NOT_SET_ANYWHERE"]),
+        (["set", "brave", "api_key", "@env:"], ["must follow @env:"]),
         (["set", "mediawiki", "base_url", "ftp://x"], ["base_url", "https://"]),
         (["set", "mediawiki", "base_url", "http://[::1"], ["base_url", "https://"]),
         (["set", "mediawiki", "base_url", "http://:visible-in-history@host/"], ["base_url", "https://"]),

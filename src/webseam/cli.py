@@ -257,6 +257,8 @@ def _value(given: str | None, *, secret: bool, title: str) -> str:
         import os
 
         name = given.removeprefix("@env:")
+        if not name:
+            raise ArgumentError("The name of an environment variable must follow @env: as in @env:MY_KEY.")
         if not os.environ.get(name):
             raise ArgumentError(f"The environment variable {name} is not set: set it, or leave the value away to be asked.")
         return os.environ[name]

@@ -71,6 +71,12 @@ def counts(report: Report) -> tuple[int, int, int, int]:
 # ------------------------------------------------------------------------------------------------ folders
 
 
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_an_empty_name_is_not_the_current_folder(empty: str) -> None:
+    with pytest.raises(CorpusError, match="empty"):
+        Source.of(empty)
+
+
 def test_a_folder_is_indexed_and_searched(corpus: Corpus, add_folder: Any) -> None:
     report = add_folder()
     assert counts(report) == (3, 0, 0, 0)

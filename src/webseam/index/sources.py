@@ -41,6 +41,8 @@ class Source:
         "my-notes"). Raises `CorpusError` "no_source" when `what` is nothing that can be indexed.
         """
         kind: Kind
+        if not what.strip():  # an unset shell variable; `Path("")` would be the current folder
+            raise _no_source("The name of what to index is empty: give a folder, a file, or the address of a site.")
         if "://" in what:
             location = canonical_url(what)
             if not location:
