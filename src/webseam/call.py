@@ -28,6 +28,11 @@ class Caller:
         self.account = account
         self.agent = agent
 
+    @property
+    def principal(self) -> str:
+        """Whose the caller's sessions, tasks and request states are (see `webseam.protocol.request.principal_of`)."""
+        return self.account
+
     def __repr__(self) -> str:
         return f"Caller({self.account!r}, {self.agent!r})"
 

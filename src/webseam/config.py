@@ -28,7 +28,32 @@ class Limits:
     message_bytes = 4 * 1024 * 1024
     message_depth = 64
     batch_messages = 50
-    pending_calls = 64  # per connection on stdio, per process over HTTP x 4
+    message_nodes = 250_000  # objects and arrays in one message
+    pending_calls = 64  # per connection on stdio and per caller over HTTP; per process over HTTP x 4
+
+    # what outlives a message
+    open_streams = 4_096  # per process
+    open_streams_per_caller = 128
+    stream_messages = 256  # waiting to be written, or kept to be written again
+    stream_bytes = 2 * 1024 * 1024
+    keep_alive_seconds = 15.0
+    sessions = 2_000  # per process
+    sessions_per_caller = 200
+    session_idle_seconds = 1_800.0
+    session_streams = 32  # kept for resumption, of one session
+    kept_bytes = 64 * 1024 * 1024  # of all streams that are kept for resumption
+    retry_ms = 1_000  # after which a client is asked to come back
+    session_subscriptions = 1_000  # resources that one client watches
+    pending_questions = 32  # to the client, of one session
+    question_seconds = 300.0  # how long a client may take to answer one
+    request_state_seconds = 600.0
+    request_state_bytes = 64 * 1024
+    tasks = 4_096
+    tasks_per_caller = 256
+    task_ttl_ms = 15 * 60 * 1000
+    task_poll_ms = 1_000
+    task_questions = 64  # over the life of one task
+    mirrored_tools = 10_000
 
     # configuration
     config_bytes = 64 * 1024

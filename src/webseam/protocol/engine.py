@@ -1,12 +1,14 @@
 """protocol: the engine. Bytes, a caller and a session value in; replies out.
 
 How a message travels: `receive` reads it (`inbound`), finds its revision and its shape (`revisions`), hands it to the verb of
-the provider that has the role (`roles`), and encodes what comes back (`outbound`). Nothing here waits: a provider's method that
-is a coroutine function makes the outcome one with work, which the transport awaits where and how it likes. So a transport
-without an event loop answers whatever is answered at once, and one with a loop decides how much runs at a time.
+its method (`verbs`, bound to the members of a provider, see `roles`), and encodes what comes back (`outbound`). Nothing here
+waits: a provider's method that is a coroutine function makes the outcome one with work, which the transport awaits where and
+how it likes. So a transport without an event loop answers whatever is answered at once, and one with a loop decides how much
+runs at a time. What goes out before the answer goes through the `channel` that the transport attached to the request.
 
 What the engine keeps is fixed once the providers are registered; what a client agreed on lies in the session, what a request
-is about in its `Request`. So one engine serves any number of connections, and nothing leaks from one request to the next.
+is about in its `Request`. So one engine serves any number of connections, and nothing leaks from one request to the next. The
+exceptions are there to be shared: who listens to changes (`changes`), and tasks (`tasks`), which are bound to their caller.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import webseam
 from webseam.errors import ProtocolError
+from webseam.protocol import verbs
+from webseam.protocol.asking import InputRequiredError, missing_capability
 from webseam.protocol.batch import answer_batch
-from webseam.protocol.codec import UNSET, msgspec
+from webseam.protocol.changes import Changes
+from webseam.protocol.codec import UNSET
 from webseam.protocol.inbound import (
     VERSION_HEADER,
     RefusedError,
@@ -30,27 +35,27 @@ from webseam.protocol.inbound import (
 )
 from webseam.protocol.jsonrpc import (
     INTERNAL_ERROR,
-    INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     error_reply,
     result_reply,
     shown,
 )
-from webseam.protocol.outbound import Results, as_object
+from webseam.protocol.outbound import Results
 from webseam.protocol.outcome import Outcome, failed, refused, unanswered
 from webseam.protocol.request import ANONYMOUS, Request
-from webseam.protocol.revisions import HANDSHAKE, MODERN, REVISIONS, RULES, SHAPES, VERBS, Rules, Shape
+from webseam.protocol.revisions import HANDSHAKE, MODERN, REVISIONS, RULES, SHAPES, TASKS_EXTENSION, VERBS, Rules, Shape
 from webseam.protocol.roles import roles_of
+from webseam.protocol.state import StateSealer, about
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from webseam.protocol.jsonrpc import Message
+    from webseam.protocol.mirrors import Mirrors
     from webseam.protocol.session import Session
-
-    Handler = Callable[..., Any]
-    Verb = Callable[[Any, Request], Any]
+    from webseam.protocol.tasks import Tasks, TaskStore, Work
+    from webseam.protocol.verbs import Handler, Verb
 
 DISCOVER_TTL_MS = 3_600_000
 """How long `server/discover` stays true: what an engine offers changes with the program, not while it runs."""
@@ -61,7 +66,9 @@ class Engine:
 
     `server_info` names the application (`name`, `version`, `title`?). `protocol_versions` are the revisions served, newest
     first. `instructions` tell a model how to use what is offered. `on_fault` is told of every exception that was not foreseen:
-    the client only learns that there was one. Raises ValueError when there is no revision, or an unknown one.
+    the client only learns that there was one. `state_key` (32 bytes or more) signs `requestState`: several processes that
+    serve the same clients share one, by default each has its own. With a `task_store` calls may go on as tasks. Raises
+    ValueError when there is no revision, or an unknown one.
     """
 
     def __init__(
@@ -71,6 +78,8 @@ class Engine:
         instructions: str | None = None,
         *,
         on_fault: Callable[[BaseException], None] | None = None,
+        state_key: bytes | None = None,
+        task_store: TaskStore | None = None,
     ) -> None:
         versions = tuple(protocol_versions)
         unknown = [version for version in versions if version not in RULES]
@@ -85,17 +94,28 @@ class Engine:
         self.protocol_versions = versions
         self.instructions = instructions
         self.on_fault = on_fault
+        self.needs_sessions = False
+        """Whether a provider asks the client or tells it of changes: then HTTP keeps sessions for the handshake era."""
+        self.logs = False
         self._modern = any(version in MODERN for version in versions)
         self._handshake = next((version for version in versions if version in HANDSHAKE), None)
         self._results = Results(info)
+        self._sealer = StateSealer(state_key)
+        self._changes = Changes()
+        self._changing: set[str] = set()
         self._roles: dict[str, dict[str, Callable[..., Any]]] = {}
+        self._mirrors: Mirrors | None = None
+        self._tasks: Tasks | None = None
         self._verbs: dict[str, Verb] = {
             "initialize": self._initialize,
-            "notifications/initialized": _initialized,
-            "notifications/cancelled": _cancelled,
+            "notifications/initialized": verbs.initialized,
+            "notifications/cancelled": verbs.cancelled,
             "ping": lambda _params, _request: {},
             "server/discover": self._discover,
+            "subscriptions/listen": self._listen,
         }
+        if task_store is not None:
+            self._keep_tasks(task_store)
 
     def __repr__(self) -> str:
         return f"Engine({self.server_info['name']!r}, {', '.join(self._roles) or 'no providers'})"
@@ -112,13 +132,34 @@ class Engine:
             if kind in self._roles:
                 raise ValueError(f"There is a provider of {kind} already: {type(provider).__name__} would be the second.")
         self._roles.update(found)
-        for members in found.values():
-            self._verbs.update(_verbs_of(members))
+        for kind, members in found.items():
+            self._verbs.update(verbs.verbs_of(kind, members))
+            if getattr(provider, "lists_change", False) and "list" in members:
+                self._changing.add(kind)
+        if "tools" in found:
+            self._verbs["tools/call"] = self._calling(found["tools"])
+        if getattr(provider, "logs", False):
+            self.logs = True
+            self._verbs["logging/setLevel"] = verbs.set_level
+        self.needs_sessions = self.needs_sessions or bool(getattr(provider, "needs_session", False))
         return self
 
-    def capabilities(self) -> dict[str, Any]:
-        """What is advertised: a member for each kind of provider."""
-        return {kind: {} for kind in self._roles}
+    def capabilities(self, *, modern: bool = False, remembered: bool = True) -> dict[str, Any]:
+        """What is advertised: a member for each kind of provider, and what they declare.
+
+        `remembered` is False where no session is kept and, but for `modern` requests, nothing can be pushed either.
+        """
+        pushed = modern or remembered
+        capabilities: dict[str, Any] = {
+            kind: {"listChanged": True} if kind in self._changing and pushed else {} for kind in self._roles
+        }
+        if pushed and "subscribe" in self._roles.get("resources", {}):
+            capabilities["resources"]["subscribe"] = True
+        if pushed and self.logs:
+            capabilities["logging"] = {}
+        if modern and self._tasks is not None:
+            capabilities["extensions"] = {TASKS_EXTENSION: {}}
+        return capabilities
 
     def handlers(self) -> dict[str, Handler]:
         """Verb -> `handler(params, call=ANONYMOUS)`: for callers who have a transport and an envelope of their own.
@@ -126,7 +167,76 @@ class Engine:
         A handler returns the result, an awaitable of it where the provider is asynchronous, or None for a notification. It
         raises `errors.ProtocolError`; what else it raises is the provider's fault.
         """
-        return {method: _handler(VERBS[method], verb) for method, verb in self._verbs.items()}
+        return {method: verbs.handler_of(VERBS[method], verb, ANONYMOUS) for method, verb in self._verbs.items()}
+
+    def _calling(self, members: Mapping[str, Callable[..., Any]]) -> Verb:
+        """`tools/call`: over HTTP in the modern era, headers may repeat arguments."""
+        from webseam.protocol.mirrors import Mirrors
+
+        call = members["call"]
+        mirrors = self._mirrors = Mirrors(members["list"], self._tell)
+
+        async def after_learning(learning: Awaitable[None], params: Any, request: Request) -> Any:
+            await learning
+            mirrors.check(params.name, params.arguments or {}, request.headers or {})
+            result = call(params.name, params.arguments or {}, request)
+            return await result if hasattr(result, "__await__") else result
+
+        def verb(params: Any, request: Request) -> Any:
+            if request.headers is not None and request.modern:
+                if not mirrors.knows(params.name):
+                    learning = mirrors.learn(request)
+                    if learning is not None:
+                        return after_learning(learning, params, request)
+                mirrors.check(params.name, params.arguments or {}, request.headers)
+            return call(params.name, params.arguments or {}, request)
+
+        return verb
+
+    def _keep_tasks(self, store: TaskStore) -> None:
+        from webseam.protocol.tasks import Tasks
+
+        def finished(result: Any) -> Any:
+            return self._results.of_task(result, VERBS["tools/call"])
+
+        self._tasks = Tasks(store, self._changes, finished, self._tell)
+        self._verbs["tasks/get"] = self._tasks.get
+        self._verbs["tasks/update"] = self._tasks.update
+        self._verbs["tasks/cancel"] = self._tasks.cancel
+
+    async def begin_task(self, request: Request, work: Work, required: bool, ttl_ms: int, poll_ms: int) -> Any:
+        """What `Request.run_as_task` does."""
+        from webseam.protocol.tasks import REQUIRED, declared
+
+        known = self._tasks is not None and request.modern and request.method == "tools/call" and declared(request)
+        if known and request.channel is not None:
+            assert self._tasks is not None
+            return await self._tasks.begin(work, request, ttl_ms, poll_ms)
+        if required:
+            raise missing_capability(REQUIRED)
+        return await work(request)
+
+    # -------------------------------------------------------------------------------------------- changes
+
+    def changed(self, kind: str, principal: str | None = None) -> None:
+        """Say that the list of `kind` ("tools", "resources", "prompts") changed: for everyone, or for one principal.
+
+        Call it where the transport runs (its event loop's thread). Raises ValueError when no provider of that kind declares
+        `lists_change`, as then no client was told that it may.
+        """
+        if kind not in self._changing:
+            raise ValueError(f"The list of {kind} was not declared to change: set lists_change = True on its provider.")
+        if kind == "tools" and self._mirrors is not None:
+            self._mirrors.forget()
+        self._changes.list_changed(kind, principal)
+
+    def updated(self, uri: str, principal: str | None = None) -> None:
+        """Say that a resource changed: to everyone who watches it, or to one principal. Call it as `changed`."""
+        self._changes.updated(uri, principal)
+
+    def end_subscriptions(self) -> None:
+        """End what listens to changes, in good order: a transport says so before it stops."""
+        self._changes.end()
 
     # -------------------------------------------------------------------------------------------- messages
 
@@ -148,14 +258,14 @@ class Engine:
                 return self._batch(data, caller, session, headers)
             return self._answer(message, caller, session, headers)
         except RefusedError as refusal:
-            return refused(refusal)
+            return refused(refusal, modern=headers is not None and headers.get(VERSION_HEADER) in MODERN)
         except Exception as error:  # noqa: BLE001  # the outermost loop: a transport must get an answer, whatever happens
             return self._fault(None, error)
 
     def _answer(self, message: Message, caller: Any, session: Session | None, headers: Mapping[str, str] | None) -> Outcome:
         method, message_id, raw = message.method, message.id, message.params
         if method is UNSET:
-            return _response(message)
+            return _response(message, session)
         if message_id is UNSET or message_id is None:
             return self._notified(method, message, session, headers)
         try:
@@ -168,14 +278,18 @@ class Engine:
             raise
         rules = RULES[revision]
         shape, verb = SHAPES.get((revision, method)), self._verbs.get(method)
-        if shape is None or verb is None or shape.notification:
+        if shape is None or verb is None or shape.notification or (shape.remembered and session is None):
             return failed(message_id, METHOD_NOT_FOUND, f"Method not found: {shown(method)}", None, rules)
-        request = Request(message_id, method, revision, caller, session, None if raw is UNSET else raw, params.meta or None)
+        request = Request(message_id, method, revision, caller, session, raw, params, headers, self)
         try:
+            if shape.rounds and rules.modern:
+                self._resume(params, request)
             result = verb(params, request)
             if type(result) is not dict and hasattr(result, "__await__"):
                 return self._pending(result, shape, rules, request)
-            return Outcome(result_reply(message_id, self._results.encode(result, shape, rules)))
+            return Outcome(self._reply(result, shape, rules, request), before=request.early)
+        except InputRequiredError as asked:
+            return self._questions(asked, shape, rules, request)
         except ProtocolError as error:
             return self._error(message_id, error, rules)
         except Exception as error:  # noqa: BLE001  # a provider's fault must not reach the client, nor stop the transport
@@ -190,13 +304,18 @@ class Engine:
             if self._handshake is None:  # the one message that an old client's user will see
                 raise unsupported(params.protocol_version, self.protocol_versions)
             return self._handshake
-        return handshake_revision(session.revision if session is not None else None, self.protocol_versions, headers)
+        revision = handshake_revision(session.revision if session is not None else None, self.protocol_versions, headers)
+        if session is not None and session.handshake_first and session.revision is None:
+            raise _no_session()
+        return revision
 
     def _notified(self, method: str, message: Message, session: Session | None, headers: Mapping[str, str] | None) -> Outcome:
         """A notification is never answered; one that is unknown or malformed is ignored."""
         header = headers.get(VERSION_HEADER) if headers is not None else None
         if header is not None and header not in self.protocol_versions:
             return unanswered(400)  # over HTTP a refusal is an error status
+        if session is not None and session.handshake_first and session.revision is None:
+            return unanswered(400)
         shape = VERBS.get(method)
         if shape is not None and shape.notification and session is not None:
             try:
@@ -207,6 +326,12 @@ class Engine:
         return unanswered()
 
     # -------------------------------------------------------------------------------------------- work
+
+    def _reply(self, result: Any, shape: Shape, rules: Rules, request: Request) -> bytes:
+        if type(result) is dict and result.get("resultType", "complete") != "complete":
+            result = self._interim(result, shape, rules, request)
+        assert request.id is not None
+        return result_reply(request.id, self._results.encode(result, shape, rules))
 
     def _pending(self, source: Awaitable[Any], shape: Shape, rules: Rules, request: Request) -> Outcome:
         request.unstarted = source
@@ -222,14 +347,19 @@ class Engine:
         message_id = request.id
         assert message_id is not None
         try:
-            result = await source
-            outcome = Outcome(result_reply(message_id, self._results.encode(result, shape, rules)))
+            outcome = Outcome(self._reply(await source, shape, rules, request))
+        except RefusedError as refusal:
+            refusal.message_id = message_id
+            outcome = refused(refusal)
+        except InputRequiredError as asked:
+            outcome = self._questions(asked, shape, rules, request)
         except ProtocolError as error:
             outcome = self._error(message_id, error, rules)
         except Exception as error:  # noqa: BLE001  # a provider's fault must not reach the client, nor stop the transport
             outcome = self._fault(message_id, error)
         finally:
             _forget(request)
+        outcome.before = request.early
         return unanswered() if request.cancelled else outcome
 
     def _batch(self, data: bytes, caller: Any, session: Session | None, headers: Mapping[str, str] | None) -> Outcome:
@@ -251,10 +381,50 @@ class Engine:
         except RefusedError as refusal:
             return refused(refusal)
 
+    # -------------------------------------------------------------------------------------------- rounds
+
+    def _resume(self, params: Any, request: Request) -> None:
+        """Give a request what the client brought along from the round before."""
+        if params.input_responses is not UNSET:
+            request.input_responses = params.input_responses
+        if params.request_state is not UNSET:
+            sealed = self._sealer.unseal(params.request_state, self._about(params, request))
+            request.answers, request.state = sealed.answers, sealed.own
+
+    def _about(self, params: Any, request: Request) -> str:
+        salient = [params.uri] if hasattr(params, "uri") else [params.name, params.arguments or {}]
+        return about(request.method, salient, request.principal)
+
+    def _questions(self, asked: InputRequiredError, shape: Shape, rules: Rules, request: Request) -> Outcome:
+        """The result that asks the client (2026-07-28, basic/patterns/mrtr)."""
+        assert request.id is not None
+        result = {"resultType": "input_required", "inputRequests": asked.questions}
+        if request.state is not None or request.answers:
+            result["requestState"] = request.state
+        try:
+            return Outcome(self._reply(result, shape, rules, request), before=request.early)
+        except ProtocolError as error:
+            return self._error(request.id, error, rules)
+        except Exception as error:  # noqa: BLE001  # what the provider asked or kept has no JSON form
+            return self._fault(request.id, error)
+
+    def _interim(self, result: dict[str, Any], shape: Shape, rules: Rules, request: Request) -> dict[str, Any]:
+        """A result that is not the last word. `requestState` may be any JSON value here; it is signed on its way out."""
+        kind = result["resultType"]
+        if not (rules.modern and shape.rounds):
+            raise TypeError(f"A provider gave a result of type {kind!r}, which {request.method} in {request.revision} has not.")
+        if kind == "input_required" and "requestState" in result:
+            state = self._sealer.seal(request.answers, result["requestState"], self._about(request.params, request))
+            return {**result, "requestState": state}
+        return result
+
     # -------------------------------------------------------------------------------------------- errors
 
     def _error(self, message_id: str | int, error: ProtocolError, rules: Rules) -> Outcome:
         """The reply for an error that a provider raised on purpose."""
+        if isinstance(error, RefusedError):
+            error.message_id = message_id
+            return refused(error)
         try:
             return failed(message_id, rules.renumbered.get(error.code, error.code), str(error), error.data, rules)
         except Exception as fault:  # noqa: BLE001  # its `data` cannot be serialised
@@ -262,10 +432,13 @@ class Engine:
 
     def _fault(self, message_id: str | int | None, error: Exception) -> Outcome:
         """The reply for what nobody foresaw: without its text, which may hold anything."""
+        self._tell(error)
+        return Outcome(error_reply(message_id, INTERNAL_ERROR, "Internal error"))
+
+    def _tell(self, error: BaseException) -> None:
         if self.on_fault is not None:
             with contextlib.suppress(Exception):  # a log that fails must not cost the client its answer
                 self.on_fault(error)
-        return Outcome(error_reply(message_id, INTERNAL_ERROR, "Internal error"))
 
     # -------------------------------------------------------------------------------------------- the engine's own verbs
 
@@ -279,17 +452,23 @@ class Engine:
             session.revision = revision
             session.client_info = params.client_info
             session.client_capabilities = params.capabilities or {}
-        result = {"protocolVersion": revision, "capabilities": self.capabilities(), "serverInfo": self.server_info}
+            session.principal = request.principal
+            self._changes.follow(session)
+        capabilities = self.capabilities(remembered=session is not None)
+        result = {"protocolVersion": revision, "capabilities": capabilities, "serverInfo": self.server_info}
         return result if self.instructions is None else {**result, "instructions": self.instructions}
 
     def _discover(self, _params: Any, _request: Request) -> dict[str, Any]:
         result = {
             "supportedVersions": [version for version in self.protocol_versions if version in MODERN],
-            "capabilities": self.capabilities(),
+            "capabilities": self.capabilities(modern=True),
             "ttlMs": DISCOVER_TTL_MS,
             "cacheScope": "public",
         }
         return result if self.instructions is None else {**result, "instructions": self.instructions}
+
+    def _listen(self, params: Any, request: Request) -> Any:
+        return verbs.listen(params, request, self._changes, self._changing, self._roles.get("resources", {}), self._tasks)
 
 
 def _forget(request: Request) -> None:
@@ -298,58 +477,19 @@ def _forget(request: Request) -> None:
         del request.session.pending[request.id]
 
 
-def _initialized(_params: Any, request: Request) -> None:
-    if request.session is not None:
-        request.session.initialized = True
+def _no_session() -> RefusedError:
+    return RefusedError(
+        INVALID_REQUEST, "The Mcp-Session-Id header is missing: send the id that came with the answer to `initialize`."
+    )
 
 
-def _cancelled(params: Any, request: Request) -> None:
-    if request.session is not None:
-        pending = request.session.pending.get(params.request_id)
-        if pending is not None:
-            pending.cancel()
-
-
-def _verbs_of(members: dict[str, Callable[..., Any]]) -> dict[str, Verb]:
-    """The verbs that the members of one role serve."""
-    verbs: dict[str, Verb] = {}
-    listed = members["list"]
-    if "call" in members:
-        call = members["call"]
-        verbs["tools/list"] = lambda params, request: listed(params.cursor, request)
-        verbs["tools/call"] = lambda params, request: call(params.name, params.arguments or {}, request)
-    elif "read" in members:
-        templates, read = members["templates"], members["read"]
-        verbs["resources/list"] = lambda params, request: listed(params.cursor, request)
-        verbs["resources/templates/list"] = lambda params, request: templates(params.cursor, request)
-        verbs["resources/read"] = lambda params, request: read(params.uri, request)
-    else:
-        get = members["get"]
-        verbs["prompts/list"] = lambda params, request: listed(params.cursor, request)
-        verbs["prompts/get"] = lambda params, request: get(params.name, params.arguments or {}, request)
-    return verbs
-
-
-def _handler(shape: Shape, verb: Verb) -> Handler:
-    async def shaped(result: Awaitable[Any]) -> Any:
-        return as_object(await result, shape)
-
-    def handler(params: Mapping[str, Any] | None = None, call: Request = ANONYMOUS) -> Any:
-        try:
-            given = msgspec.convert({} if params is None else params, shape.params)
-        except msgspec.ValidationError as error:
-            raise ProtocolError(INVALID_PARAMS, str(error)) from None
-        result = verb(given, call)
-        if shape.notification:
-            return None
-        return shaped(result) if hasattr(result, "__await__") else as_object(result, shape)
-
-    return handler
-
-
-def _response(message: Message) -> Outcome:
-    """A message without a method: the client's response to a request of ours, of which there are none, or nothing at all."""
+def _response(message: Message, session: Session | None) -> Outcome:
+    """A message without a method: the client's response to a request of ours, or nothing at all."""
     if message.result is UNSET and message.error is UNSET:
         message_id = None if message.id is UNSET else message.id
         raise RefusedError(INVALID_REQUEST, "The message has neither a method nor a result.", message_id=message_id)
+    if session is not None and message.id is not UNSET and message.id is not None:
+        waiter = session.questions.get(message.id)
+        if waiter is not None and not waiter.done():
+            waiter.set_result(message)
     return unanswered()

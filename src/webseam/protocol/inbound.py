@@ -15,6 +15,7 @@ from webseam.protocol.jsonrpc import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    LEVELS,
     PARSE_ERROR,
     UNSUPPORTED_PROTOCOL_VERSION,
     Message,
@@ -23,11 +24,13 @@ from webseam.protocol.jsonrpc import (
     shown,
     split_batch,
     too_deep,
+    too_many,
 )
 from webseam.protocol.revisions import (
     CAPABILITIES_KEY,
     DECODERS,
     HANDSHAKE,
+    LOG_LEVEL_KEY,
     MODERN,
     RULES,
     VERSION_KEY,
@@ -73,6 +76,8 @@ def read_message(data: bytes) -> Message | None:
     """The one message in `data`; None when it is a batch (a JSON array). Raises `RefusedError`."""
     if len(data) > LIMITS.message_bytes:
         raise RefusedError(INVALID_REQUEST, f"The message is larger than {LIMITS.message_bytes} bytes.", status=413)
+    if too_many(data):
+        raise RefusedError(INVALID_REQUEST, f"The message holds more than {LIMITS.message_nodes} objects and arrays.")
     data = mended(data)
     try:
         if not data.isascii():
@@ -179,7 +184,9 @@ def modern_revision(
     if headers is not None:
         check_headers(method, getattr(params, named, None) if named else None, version, headers)
     if version not in versions or version not in MODERN:
-        raise unsupported(version, versions)
+        raise unsupported(version, [served for served in versions if served in MODERN])
+    if meta.log_level is not UNSET and meta.log_level not in LEVELS:
+        raise RefusedError(INVALID_PARAMS, f"params._meta[{LOG_LEVEL_KEY!r}] must be one of {', '.join(LEVELS)}.")
     return version
 
 

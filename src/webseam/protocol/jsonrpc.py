@@ -26,6 +26,9 @@ UNSUPPORTED_PROTOCOL_VERSION = -32022
 
 RequestId = str | int
 
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""Of log messages, from the least to the most severe (RFC 5424, section 6.2.1)."""
+
 
 class Message(Struct):
     """Any JSON-RPC message. Payloads stay raw until it is known what they should be.
@@ -48,6 +51,18 @@ _LEVELS = bytes.maketrans(b"{}", b"[]")
 _NOT_LEVELS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 
+def too_many(data: bytes, limit: int = LIMITS.message_nodes) -> bool:
+    """Whether there are more objects and arrays than `limit`: asked before they are made, as each takes 60 times its bytes."""
+    if data.count(b"[") + data.count(b"{") <= limit:
+        return False
+    outside = _outside_strings(data)
+    return sum(part.count(b"[") + part.count(b"{") for part in outside) > limit
+
+
+def _outside_strings(data: bytes) -> list[bytes]:
+    return data.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
+
+
 def too_deep(data: bytes, limit: int = LIMITS.message_depth) -> bool:
     """Whether well-formed JSON nests deeper than `limit` levels.
 
@@ -57,8 +72,7 @@ def too_deep(data: bytes, limit: int = LIMITS.message_depth) -> bool:
     """
     if data.count(b"[") + data.count(b"{") <= limit:
         return False
-    outside = data.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
-    levels = b"".join(outside).translate(_LEVELS, _NOT_LEVELS)
+    levels = b"".join(_outside_strings(data)).translate(_LEVELS, _NOT_LEVELS)
     for _ in range(limit):
         if not levels:
             return False
@@ -91,12 +105,37 @@ def result_reply(message_id: RequestId, result: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + encode(message_id) + b',"result":' + result + b"}"
 
 
-def error_reply(message_id: RequestId | None, code: int, message: str, data: Any = None) -> bytes:
-    """The error response. `message_id` is None when the request's own could not be read (section 5)."""
+class _NoId:
+    """The mark of an error that belongs to no message, where the `id` is left out rather than null."""
+
+
+NO_ID = _NoId()
+
+
+def error_reply(message_id: RequestId | _NoId | None, code: int, message: str, data: Any = None) -> bytes:
+    """The error response.
+
+    `message_id` is None when the request's own could not be read (JSON-RPC 2.0, section 5), `NO_ID` where the revision has
+    the member left out then (2026-07-28, basic/index, "Error Responses").
+    """
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
+    if message_id is NO_ID:
+        return encode({"jsonrpc": "2.0", "error": error})
     return encode({"jsonrpc": "2.0", "id": message_id, "error": error})
+
+
+def notification(method: str, params: dict[str, Any] | None = None) -> bytes:
+    """A message that is not answered."""
+    if params is None:
+        return encode({"jsonrpc": "2.0", "method": method})
+    return encode({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+def client_request(message_id: RequestId, method: str, params: dict[str, Any]) -> bytes:
+    """A request of ours to the client, which only the handshake era has."""
+    return encode({"jsonrpc": "2.0", "id": message_id, "method": method, "params": params})
 
 
 def shown(value: str, limit: int = 100) -> str:

@@ -59,6 +59,13 @@ class Results:
                 return encode({key: value for key, value in result.items() if key not in _ADDED})
         return encode(result)
 
+    def of_task(self, result: Any, shape: Shape) -> Raw:
+        """The result that a task's work gave, as the call would have answered with it."""
+        result = as_object(result, shape)
+        if result.get("resultType", "complete") != "complete":
+            raise TypeError("The work of a task gave a result that is not the last word.")
+        return Raw(encode({"resultType": "complete", **result}))
+
     def _complete(self, result: dict[str, Any], shape: Shape) -> dict[str, Any]:
         full = {"resultType": "complete", **result}
         if shape.cached and full["resultType"] == "complete":

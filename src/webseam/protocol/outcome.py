@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from webseam.protocol.codec import Struct
-from webseam.protocol.jsonrpc import INTERNAL_ERROR, error_reply
+from webseam.protocol.jsonrpc import INTERNAL_ERROR, NO_ID, error_reply
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 class Outcome(Struct, eq=False):
     """What became of a message.
 
-    Either it is settled: `reply` is to be sent (None: nothing is), `status` is its HTTP status. Or `work` is to be awaited,
-    once: it gives the settled outcome, and `request` is what is pending, to be cancelled when nobody waits any more. A
-    cancelled request is never answered.
+    Either it is settled: `reply` is to be sent (None: nothing is), `status` is its HTTP status; `before` are the messages that
+    go out ahead of it, if any. Or `work` is to be awaited, once: it gives the settled outcome, and `request` is what is
+    pending: a transport that can send before the answer attaches its `channel` first, and cancels it when nobody waits any
+    more. A cancelled request is never answered.
     """
 
     reply: bytes | None = None
     status: int = 200
     work: Coroutine[Any, Any, Outcome] | None = None
     request: Request | None = None
+    before: list[bytes] | None = None
 
     def abandon(self) -> None:
         """Do not await `work` after all. The request counts as cancelled."""
@@ -53,14 +55,16 @@ def failed(message_id: str | int, code: int, text: str, data: Any, rules: Rules)
     return Outcome(error_reply(message_id, code, text, data), rules.statuses.get(code, 200))
 
 
-def refused(refusal: RefusedError) -> Outcome:
-    """What the ladder of checks refused."""
+def refused(refusal: RefusedError, *, modern: bool = False) -> Outcome:
+    """What the ladder of checks refused. `modern` leaves out an id that could not be read."""
     if not refusal.answered:
         return unanswered(refusal.status)
-    return Outcome(error_reply(refusal.message_id, refusal.code, str(refusal), refusal.data), refusal.status)
+    message_id = NO_ID if modern and refusal.message_id is None else refusal.message_id
+    return Outcome(error_reply(message_id, refusal.code, str(refusal), refusal.data), refusal.status)
 
 
 def joined(outcomes: Sequence[Outcome]) -> Outcome:
     """The answer to a batch: an array of the answers there are, nothing when there is none (JSON-RPC 2.0, section 6)."""
     replies = [outcome.reply for outcome in outcomes if outcome.reply is not None]
-    return Outcome(b"[" + b",".join(replies) + b"]") if replies else unanswered()
+    before = [message for outcome in outcomes for message in outcome.before or ()]
+    return Outcome(b"[" + b",".join(replies) + b"]", before=before or None) if replies else unanswered()

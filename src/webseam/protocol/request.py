@@ -1,15 +1,23 @@
-"""protocol: what a provider may know about the request it answers, and how it learns that nobody waits any more."""
+"""protocol: what a provider may know and do about the request it answers.
+
+The request of a call that goes on says more than its answer through `channel`, which the transport attached. What is said
+before there is a channel (a provider that answers at once has none) waits in `early` and goes out before the reply.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from webseam.config import LIMITS
 from webseam.protocol.codec import UNSET, Raw, Struct, UnsetType, msgspec
-from webseam.protocol.revisions import RULES, Meta
+from webseam.protocol.jsonrpc import LEVELS, notification
+from webseam.protocol.revisions import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
+    from webseam.protocol.channel import Channel
+    from webseam.protocol.revisions import Meta, Params
     from webseam.protocol.session import Session
 
 
@@ -19,15 +27,21 @@ class _MetaOf(Struct):
     meta: dict[str, Any] | UnsetType | None = msgspec.field(name="_meta", default=UNSET)
 
 
+DEFAULT_LOG_LEVEL = "info"
+"""What a session gets that never said what it wants (2025-11-25, server/utilities/logging, leaves it to the server)."""
+
+
 class Request:
     """One request. A provider's method receives it when it has a parameter for it (see `webseam.protocol.roles`).
 
     `caller` is whatever the transport learnt about who asks, None when nobody was asked to identify themselves; `revision` is
-    the one the request is served by.
+    the one the request is served by; `headers` are HTTP's, None elsewhere. `state` is the provider's own, any JSON value: what
+    is there when the client is asked something is there again in the next round (see `ask`).
     """
 
     __slots__ = (
-        "_callbacks", "_known", "_params", "caller", "cancelled", "id", "method", "revision", "session", "unstarted",
+        "_asked", "_callbacks", "_progress", "answers", "caller", "cancelled", "channel", "early", "headers", "host", "id",
+        "input_responses", "method", "params", "raw", "revision", "session", "state", "unstarted",
     )  # fmt: skip
 
     def __init__(
@@ -37,24 +51,40 @@ class Request:
         revision: str = "",
         caller: Any = None,
         session: Session | None = None,
-        params: Raw | None = None,
-        known: Meta | None = None,
+        raw: Raw | UnsetType = UNSET,
+        params: Params | None = None,
+        headers: Mapping[str, str] | None = None,
+        host: Any = None,
     ) -> None:
         self.id = id
         self.method = method
         self.revision = revision
         self.caller = caller
         self.session = session
+        self.raw = raw
+        self.params = params
+        self.headers = headers
+        self.host = host  # the engine: logging, tasks and signatures are its own
         self.cancelled = False
+        self.channel: Channel | None = None
+        self.early: list[bytes] | None = None
         self.unstarted: Any = None  # the provider's coroutine until it first runs: nobody else would close it
-        self._params = params
-        self._known = known
-        self._callbacks: list[Callable[[], object]] = []
+        self.state: Any = None
+        self.answers: dict[str, Any] = _NOTHING
+        self.input_responses: dict[str, Any] = _NOTHING
+        self._callbacks: list[Callable[[], object]] | None = None
+        self._progress: float | None = None
+        self._asked = 0
 
     def __repr__(self) -> str:
         return f"Request({self.id!r}, {self.method!r}, {self.revision!r})"
 
     # -------------------------------------------------------------------------------------------- what is known
+
+    @property
+    def _meta(self) -> Meta | None:
+        meta = self.params.meta if self.params is not None else None
+        return None if meta is UNSET else meta
 
     @property
     def modern(self) -> bool:
@@ -65,29 +95,168 @@ class Request:
     @property
     def meta(self) -> dict[str, Any]:
         """The whole of `params._meta` (trace context, keys of extensions); empty when there is none."""
-        if self._params is None:
+        if self.raw is UNSET:
             return {}
-        return msgspec.json.decode(self._params, type=_MetaOf).meta or {}
+        return msgspec.json.decode(self.raw, type=_MetaOf).meta or {}
 
     @property
     def client_info(self) -> dict[str, Any] | None:
         """Who the client says it is; for display alone. None when it did not say."""
         if self.modern:
-            return (self._known and self._known.client) or None
+            return (self._meta and self._meta.client) or None
         return self.session.client_info if self.session is not None else None
 
     @property
     def client_capabilities(self) -> dict[str, Any]:
         """What the client declared: with this request (2026-07-28), or in the handshake where a session remembers it."""
         if self.modern:
-            return (self._known and self._known.capabilities) or {}
+            return (self._meta and self._meta.capabilities) or {}
         return self.session.client_capabilities if self.session is not None else {}
 
     @property
     def progress_token(self) -> str | int | None:
         """The token with which the client asked for progress, None when it did not."""
-        token = self._known.progress_token if self._known is not None else UNSET
+        token = self._meta.progress_token if self._meta is not None else UNSET
         return None if token is UNSET else token
+
+    @property
+    def principal(self) -> str:
+        """Who asks, as a string that is the same whenever they ask: what state, sessions and tasks are bound to."""
+        return principal_of(self.caller)
+
+    # -------------------------------------------------------------------------------------------- before the answer
+
+    def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the client how far the work is, if it asked to be told.
+
+        `progress` counts up, by any unit, towards `total` when that is known; what does not count up is not sent (the
+        specification forbids it). Never waits: a client that reads slowly misses some of it.
+        """
+        token = self.progress_token
+        if token is None or (self._progress is not None and progress <= self._progress):
+            return
+        self._progress = progress
+        params: dict[str, Any] = {"progressToken": token, "progress": progress}
+        if total is not None:
+            params["total"] = total
+        if message is not None and RULES[self.revision].progress_messages:
+            params["message"] = message
+        self.emit(notification("notifications/progress", params), keep=False)
+
+    def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        """Send a log message to the client, if it wants those of this level.
+
+        `level` is one of `jsonrpc.LEVELS`; `data` is any JSON value. Only where a provider declares `logs`. Never waits.
+        Raises ValueError for another level.
+        """
+        if level not in LEVELS:
+            raise ValueError(f"{level!r} is not a log level: use one of {', '.join(LEVELS)}.")
+        wanted = self._wanted_level()
+        if wanted is None or LEVELS.index(level) < LEVELS.index(wanted):
+            return
+        params = {"level": level, "data": data} if logger is None else {"level": level, "logger": logger, "data": data}
+        self.emit(notification("notifications/message", params), keep=False)
+
+    def _wanted_level(self) -> str | None:
+        if self.host is None or not self.host.logs:
+            return None
+        if self.modern:
+            level = self._meta.log_level if self._meta is not None else UNSET
+            return None if level is UNSET else level
+        return (self.session.log_level or DEFAULT_LOG_LEVEL) if self.session is not None else None
+
+    def emit(self, message: bytes, *, keep: bool) -> None:
+        """Send a message that belongs to this request. With `keep` false it may be left out for a slow reader."""
+        if self.cancelled:
+            return
+        if self.channel is not None:
+            self.channel.send(message, keep)
+            return
+        if self.early is None:
+            self.early = []
+        if keep or len(self.early) < LIMITS.stream_messages:
+            self.early.append(message)
+
+    def close_stream(self, retry_ms: int | None = None) -> None:
+        """End the connection that carries this call, not the call: the client comes back for the rest (2025-11-25,
+        basic/transports, "polling"), after `retry_ms` milliseconds. Where no session keeps the rest, nothing happens."""
+        if self.channel is not None:
+            self.channel.close_stream(retry_ms)
+
+    # -------------------------------------------------------------------------------------------- questions
+
+    async def ask(self, questions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        """Ask the client several things at once; gives the answers by key.
+
+        A question is `{"method": "elicitation/create" | "sampling/createMessage" | "roots/list", "params": {...}}`. In
+        2026-07-28 the method that awaits this runs again from its start once the client has answered (see
+        `webseam.protocol.asking`): so ask in the same order each time, and do nothing before the last question that must not
+        be done twice. Raises ProtocolError when the client has not declared that it can be asked,
+        `asking.ClientRefusedError` when it answers with an error.
+        """
+        from webseam.protocol.asking import ask
+
+        return await ask(self, questions)
+
+    async def elicit(self, message: str, schema: Mapping[str, Any], *, key: str | None = None) -> dict[str, Any]:
+        """Ask the person, with a form: `{"action": "accept", "content": {...}}`, or `"decline"` or `"cancel"`.
+
+        `schema` is a JSON Schema object whose properties are strings, numbers, booleans or choices. What comes back is the
+        client's: check it. `key` names the question; by default they are numbered.
+        """
+        from webseam.protocol.asking import elicitation
+
+        modes = self.revision in RULES and RULES[self.revision].elicitation_modes
+        return await self._ask_one(key, elicitation(message, schema, with_mode=modes))
+
+    async def elicit_url(self, message: str, url: str, elicitation_id: str, *, key: str | None = None) -> dict[str, Any]:
+        """Ask the person to visit `url`, for what must not pass through the client; from 2025-11-25 on."""
+        from webseam.protocol.asking import url_elicitation
+
+        return await self._ask_one(key, url_elicitation(message, url, elicitation_id))
+
+    async def sample(
+        self, messages: list[dict[str, Any]], max_tokens: int, *, key: str | None = None, **more: Any
+    ) -> dict[str, Any]:
+        """Ask the client's model: `{"role", "content", "model", "stopReason"?}`. `more` are members of the request
+        (`systemPrompt`, `temperature`, ...)."""
+        from webseam.protocol.asking import sampling
+
+        return await self._ask_one(key, sampling(messages, max_tokens, more))
+
+    async def list_roots(self, *, key: str | None = None) -> list[dict[str, Any]]:
+        """What the client works on: `{"uri", "name"?}` each."""
+        from webseam.protocol.asking import roots
+
+        listed: list[dict[str, Any]] = (await self._ask_one(key, roots()))["roots"]
+        return listed
+
+    async def _ask_one(self, key: str | None, question: Mapping[str, Any]) -> dict[str, Any]:
+        self._asked += 1
+        if key is None:
+            key = f"{question['method'].partition('/')[0]}-{self._asked}"
+        answer: dict[str, Any] = (await self.ask({key: question}))[key]
+        return answer
+
+    # -------------------------------------------------------------------------------------------- tasks
+
+    async def run_as_task(
+        self,
+        work: Callable[[Request], Awaitable[Any]],
+        *,
+        required: bool = False,
+        ttl_ms: int = LIMITS.task_ttl_ms,
+        poll_interval_ms: int = LIMITS.task_poll_ms,
+    ) -> Any:
+        """Let `work` go on in the background, where the client knows tasks; gives what the call returns.
+
+        `work` is given a request of its own, whose questions go on the task. Elsewhere it is simply awaited, unless a task is
+        `required`: then ProtocolError (-32021) says so. The task may be asked about for `ttl_ms`.
+        """
+        begin = self.host.begin_task if self.host is not None else None
+        if begin is None:
+            return await work(self)
+        return await begin(self, work, required, ttl_ms, poll_interval_ms)
 
     # -------------------------------------------------------------------------------------------- cancellation
 
@@ -99,16 +268,31 @@ class Request:
         if self.unstarted is not None:
             (getattr(self.unstarted, "close", None) or self.unstarted.cancel)()
             self.unstarted = None
-        callbacks, self._callbacks = self._callbacks, []
-        for callback in callbacks:
+        callbacks, self._callbacks = self._callbacks, None
+        for callback in callbacks or ():
             callback()
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
         """Run `callback` when the request is cancelled; at once when it already is."""
         if self.cancelled:
             callback()
+        elif self._callbacks is None:
+            self._callbacks = [callback]
         else:
             self._callbacks.append(callback)
+
+
+_NOTHING: dict[str, Any] = {}
+"""Shared by all requests without answers; replaced, never filled."""
+
+
+def principal_of(caller: Any) -> str:
+    """Who a caller is: "" for nobody, a string for itself, an object's `principal`, else what `str` makes of it."""
+    if caller is None:
+        return ""
+    if isinstance(caller, str):
+        return caller
+    return str(getattr(caller, "principal", caller))
 
 
 class _Anonymous(Request):
@@ -121,6 +305,9 @@ class _Anonymous(Request):
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
         """It is never cancelled."""
+
+    def emit(self, message: bytes, *, keep: bool) -> None:
+        """Nobody hears it."""
 
 
 ANONYMOUS: Request = _Anonymous()

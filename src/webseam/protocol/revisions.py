@@ -10,7 +10,7 @@ request names its revision in `params._meta` and stands alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from webseam.protocol.codec import UNSET, Struct, UnsetType, msgspec
 from webseam.protocol.jsonrpc import (
@@ -41,6 +41,9 @@ CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
+
+TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
 
 # ------------------------------------------------------------------------------------------------ params
@@ -83,17 +86,79 @@ class ListParams(Params, kw_only=True):
     cursor: str | None = None
 
 
-class NamedParams(Params, kw_only=True):
+class RoundParams(Params, kw_only=True):
+    """What may come back with the answers that a call asked for (2026-07-28, basic/patterns/mrtr)."""
+
+    input_responses: dict[str, Any] | UnsetType = msgspec.field(name="inputResponses", default=UNSET)
+    request_state: str | UnsetType = msgspec.field(name="requestState", default=UNSET)
+
+
+class NamedParams(RoundParams, kw_only=True):
     """`tools/call` and `prompts/get`. `arguments` absent or null means none."""
 
     name: str
     arguments: dict[str, Any] | None = None
 
 
-class UriParams(Params, kw_only=True):
-    """`resources/read`."""
+class UriParams(RoundParams, kw_only=True):
+    """`resources/read` and the subscriptions of the handshake era."""
 
     uri: str
+
+
+class Argument(Struct):
+    """The argument to complete: what it is called, and what was typed of it."""
+
+    name: str
+    value: str
+
+
+class Context(Struct):
+    """The arguments that are known already."""
+
+    arguments: dict[str, str] | None = None
+
+
+class CompleteParams(Params, kw_only=True):
+    """`completion/complete`. `ref` names a prompt (`ref/prompt`) or a resource template (`ref/resource`)."""
+
+    ref: dict[str, Any]
+    argument: Argument
+    context: Context | None = None
+
+
+class LevelParams(Params, kw_only=True):
+    """`logging/setLevel`."""
+
+    level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
+
+class Filter(Struct):
+    """What a client wants to be told about. What we do not know of it is not honoured."""
+
+    tools: bool | None = msgspec.field(name="toolsListChanged", default=None)
+    prompts: bool | None = msgspec.field(name="promptsListChanged", default=None)
+    resources: bool | None = msgspec.field(name="resourcesListChanged", default=None)
+    uris: list[str] | None = msgspec.field(name="resourceSubscriptions", default=None)
+    tasks: list[str] | None = msgspec.field(name="taskIds", default=None)
+
+
+class ListenParams(Params, kw_only=True):
+    """`subscriptions/listen`."""
+
+    notifications: Filter
+
+
+class TaskParams(Params, kw_only=True):
+    """`tasks/get` and `tasks/cancel`."""
+
+    task_id: str = msgspec.field(name="taskId")
+
+
+class UpdateTaskParams(TaskParams, kw_only=True):
+    """`tasks/update`."""
+
+    input_responses: dict[str, Any] = msgspec.field(name="inputResponses")
 
 
 # ------------------------------------------------------------------------------------------------ methods
@@ -104,7 +169,8 @@ class Shape(Struct, frozen=True):
 
     `role` is the kind of provider that serves it, "" for the engine itself. `items` is the member of the result that a list
     given by the provider becomes. `cached` results carry `ttlMs` and `cacheScope` where the revision asks for it. `named` is
-    the param that the `Mcp-Name` header repeats. A `notification` has no id and no result.
+    the param that the `Mcp-Name` header repeats. A `notification` has no id and no result. A method that is `remembered` needs
+    a session. `rounds` may end with questions to the client.
     """
 
     params: type[Params] = Params
@@ -113,21 +179,31 @@ class Shape(Struct, frozen=True):
     cached: bool = False
     named: str = ""
     notification: bool = False
+    remembered: bool = False
+    rounds: bool = False
 
 
 SERVED: tuple[tuple[str, tuple[str, ...], Shape], ...] = (
     ("initialize", HANDSHAKE, Shape(InitializeParams)),
     ("notifications/initialized", HANDSHAKE, Shape(notification=True)),
     ("ping", HANDSHAKE, Shape()),
+    ("logging/setLevel", HANDSHAKE, Shape(LevelParams, "logging", remembered=True)),
     ("server/discover", MODERN, Shape(cached=True)),
+    ("subscriptions/listen", MODERN, Shape(ListenParams)),
     ("notifications/cancelled", REVISIONS, Shape(CancelledParams, notification=True)),
     ("tools/list", REVISIONS, Shape(ListParams, "tools", "tools", cached=True)),
-    ("tools/call", REVISIONS, Shape(NamedParams, "tools", "content", named="name")),
+    ("tools/call", REVISIONS, Shape(NamedParams, "tools", "content", named="name", rounds=True)),
     ("resources/list", REVISIONS, Shape(ListParams, "resources", "resources", cached=True)),
     ("resources/templates/list", REVISIONS, Shape(ListParams, "resources", "resourceTemplates", cached=True)),
-    ("resources/read", REVISIONS, Shape(UriParams, "resources", "contents", cached=True, named="uri")),
+    ("resources/read", REVISIONS, Shape(UriParams, "resources", "contents", cached=True, named="uri", rounds=True)),
+    ("resources/subscribe", HANDSHAKE, Shape(UriParams, "resources", remembered=True)),
+    ("resources/unsubscribe", HANDSHAKE, Shape(UriParams, "resources", remembered=True)),
     ("prompts/list", REVISIONS, Shape(ListParams, "prompts", "prompts", cached=True)),
-    ("prompts/get", REVISIONS, Shape(NamedParams, "prompts", "messages", named="name")),
+    ("prompts/get", REVISIONS, Shape(NamedParams, "prompts", "messages", named="name", rounds=True)),
+    ("completion/complete", REVISIONS, Shape(CompleteParams, "completions", "completion")),
+    ("tasks/get", MODERN, Shape(TaskParams, "tasks", named="task_id")),
+    ("tasks/update", MODERN, Shape(UpdateTaskParams, "tasks", named="task_id")),
+    ("tasks/cancel", MODERN, Shape(TaskParams, "tasks", named="task_id")),
 )
 
 SHAPES: dict[tuple[str, str], Shape] = {
@@ -163,12 +239,17 @@ class Rules(Struct, frozen=True):
     """What a revision does differently, apart from its methods.
 
     `modern`: requests stand alone, results say their `resultType` and server. `batches`: a message may be an array.
+    `progress_messages`: progress may say something. `primed_streams`: an SSE stream begins with an event that only has an id.
+    `elicitation_modes`: an elicitation names its mode, and there is one by URL.
     `statuses`: the HTTP status of an error code; those not named are 200, as every answer in the handshake era.
     `renumbered`: codes that must not be sent, and what is sent instead.
     """
 
     modern: bool = False
     batches: bool = False
+    progress_messages: bool = True
+    primed_streams: bool = False
+    elicitation_modes: bool = True
     statuses: dict[int, int] = msgspec.field(default_factory=dict)
     renumbered: dict[int, int] = msgspec.field(default_factory=dict)
 
@@ -187,8 +268,19 @@ RULES: dict[str, Rules] = {
         },
         renumbered={RESOURCE_NOT_FOUND: INVALID_PARAMS, URL_ELICITATION_REQUIRED: INVALID_PARAMS},
     ),
-    "2025-11-25": Rules(),
-    "2025-06-18": Rules(),
-    "2025-03-26": Rules(batches=True),
-    "2024-11-05": Rules(),
+    "2025-11-25": Rules(primed_streams=True, renumbered={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST}),
+    "2025-06-18": Rules(elicitation_modes=False, renumbered={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST}),
+    "2025-03-26": Rules(batches=True, elicitation_modes=False, renumbered={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST}),
+    "2024-11-05": Rules(
+        progress_messages=False, elicitation_modes=False, renumbered={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST}
+    ),
 }
+
+CLIENT_METHODS: dict[str, tuple[str, ...]] = {
+    "2026-07-28": ("elicitation/create", "sampling/createMessage", "roots/list"),
+    "2025-11-25": ("elicitation/create", "sampling/createMessage", "roots/list"),
+    "2025-06-18": ("elicitation/create", "sampling/createMessage", "roots/list"),
+    "2025-03-26": ("sampling/createMessage", "roots/list"),
+    "2024-11-05": ("sampling/createMessage", "roots/list"),
+}
+"""What may be asked of a client: by a request of ours in the handshake era, within a result from 2026-07-28 on."""

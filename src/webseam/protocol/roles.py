@@ -11,6 +11,15 @@ An object with several roles is registered once for each. As every role has a `l
 (`list_tools`, `list_resources`, `list_prompts`, which come before a plain `list`), or its `list` returns one dict with a
 member for each kind.
 
+A provider declares what else it needs or does by attributes, all False unless it says otherwise:
+
+    needs_session   it asks the client (`Request.ask`) or tells it of changes, and wants that in the handshake era as well:
+                    HTTP then gives out session ids. In 2026-07-28 no session is needed for either.
+    logs            it calls `Request.log`
+    lists_change    its lists change while it runs, and it says so with `Engine.changed`
+    subscribe(uri)  a member of a resource provider whose resources change, which it says with `Engine.updated`; called when a
+                    client begins to watch one, as `unsubscribe(uri)`, if there is one, when it no longer does
+
 A name or URI that does not exist is `errors.ProtocolError` with `jsonrpc.INVALID_PARAMS` (tools, prompts) or
 `jsonrpc.RESOURCE_NOT_FOUND` (resources; sent as -32602 where the revision wants that). A tool that ran and failed is a normal
 result with `isError`.
@@ -61,12 +70,25 @@ class PromptProvider(Protocol):
         """`{"messages": [...], "description"?}`, or the messages."""
 
 
+class CompletionProvider(Protocol):
+    """Serves `completion/complete`."""
+
+    def complete(self, ref: dict[str, Any], argument: dict[str, str], context: dict[str, str], /) -> Result | Awaitable[Result]:
+        """`{"completion": {"values": [...], "total"?, "hasMore"?}}`, or the values. `ref` is the prompt (`{"type":
+        "ref/prompt", "name"}`) or resource template (`{"type": "ref/resource", "uri"}`), `argument` the `name` and the
+        `value` typed so far, `context` the arguments known already."""
+
+
 ROLES: dict[str, dict[str, tuple[str, ...]]] = {
     "tools": {"list": ("cursor",), "call": ("name", "arguments")},
     "resources": {"list": ("cursor",), "templates": ("cursor",), "read": ("uri",)},
     "prompts": {"list": ("cursor",), "get": ("name", "arguments")},
+    "completions": {"complete": ("ref", "argument", "context")},
 }
-"""Kind -> member -> what the engine has for it. `list` is in every role, so the others tell which role is meant."""
+"""Kind -> member -> what the engine has for it. `list` is in several roles, so the others tell which role is meant."""
+
+OPTIONAL = {"resources": {"subscribe": ("uri",), "unsubscribe": ("uri",)}}
+"""What a role may have besides."""
 
 OPTIONAL_CURSOR = "templates"
 """The one member that may do without what the engine has for it: `templates()`."""
@@ -87,6 +109,10 @@ def roles_of(provider: object) -> dict[str, dict[str, Callable[..., Any]]]:
         for kind, members in ROLES.items()
         if hasattr(provider, f"list_{kind}") or any(hasattr(provider, member) for member in members if member != "list")
     }
+    for kind, members in OPTIONAL.items():
+        for member, passed in members.items():
+            if kind in found and hasattr(provider, member):
+                found[kind][member] = _bind(provider, kind, member, passed)
     if not found:
         wanted = "; ".join(f"{kind}: {', '.join(members)}" for kind, members in ROLES.items())
         raise TypeError(f"{type(provider).__name__} has none of the roles a provider may have ({wanted}).")

@@ -2,27 +2,37 @@
 
 `mcp_app` moves bytes between HTTP and the engine and holds no rule of MCP. What is decided here is what HTTP itself brings: who
 may reach us (Host and Origin must match exactly, which is what stops DNS rebinding), how large and how slow a body may be, how
-many calls may be pending, and that in the modern era a closed connection is a cancellation.
+many calls may be pending and streams open, what belongs to which session, and what a closed connection means (`exchange`).
 
-No session is issued and nothing is streamed: every request is answered with JSON, and every process is the same as every
-other. `webseam.transports.http` serves it.
+Sessions, and with them GET and DELETE, are there for engines whose providers need them in the handshake era (`sessions`).
+Otherwise nothing is remembered, and every process is the same as every other. `webseam.transports.http` serves it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
 from webseam.protocol.codec import encode
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, error_reply, shown
 from webseam.protocol.outcome import lost
+from webseam.protocol.request import principal_of
+from webseam.protocol.revisions import MODERN, RULES
+from webseam.protocol.session import Session
+from webseam.transports.background import Background
+from webseam.transports.exchange import Exchange, write_stream
+from webseam.transports.sessions import Sessions
+from webseam.transports.sse import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+    from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 
     from webseam.protocol.engine import Engine
     from webseam.protocol.outcome import Outcome
+    from webseam.protocol.request import Request
+    from webseam.transports.sessions import HttpSession
 
     Scope = MutableMapping[str, Any]
     Event = MutableMapping[str, Any]
@@ -33,14 +43,14 @@ if TYPE_CHECKING:
 
 PENDING_CALLS = LIMITS.pending_calls * 4
 BODY_SECONDS = LIMITS.call_seconds
-WATCH_AFTER_SECONDS = 0.05
-"""A call that is answered sooner is not worth watching the connection for."""
 RETRY_AFTER_SECONDS = 1
+LISTEN = "subscriptions/listen"
 
 _JSON = (b"content-type", b"application/json")
 _CLOSE = (b"connection", b"close")
 _RETRY = (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)
 _CHALLENGE = (b"www-authenticate", b"Bearer")
+_MODERN = frozenset(version.encode() for version in MODERN)
 
 
 def mcp_app(
@@ -51,15 +61,19 @@ def mcp_app(
     authenticate: Authenticate | None = None,
     path: str = "/mcp",
     on_fault: Callable[[BaseException], None] | None = None,
-) -> App:
-    """The engine as an ASGI application: POST at `path`, GET at `/livez`, 404 elsewhere.
+    keep_alive_seconds: float = LIMITS.keep_alive_seconds,
+) -> Application:
+    """The engine as an ASGI application: POST at `path`, with sessions GET and DELETE as well; GET at `/livez`; else 404.
 
     `allowed_hosts` are `host:port` as a client writes them, `allowed_origins` are `scheme://host:port`; both are compared
     whole, in any case. A request without Origin is no browser's and is let in. `authenticate` is given the headers (names in
-    lower case) and gives the caller, or an awaitable of it; None refuses with 401. Without it the caller is None. `on_fault` is
-    told of what goes wrong here; by default that is the engine's.
+    lower case) and gives the caller, or an awaitable of it; None refuses with 401 (`bearer.bearer` makes one). Without it the
+    caller is None. `on_fault` is told of what goes wrong here; by default that is the engine's. A stream on which nothing
+    happens for `keep_alive_seconds` gets a comment.
     """
-    return _Application(engine, allowed_hosts, allowed_origins, authenticate, path, on_fault or engine.on_fault)
+    return Application(
+        engine, allowed_hosts, allowed_origins, authenticate, path, on_fault or engine.on_fault, keep_alive_seconds
+    )
 
 
 class _Answer(Exception):  # noqa: N818  # it is how a check answers, not an error of ours
@@ -72,7 +86,33 @@ class _Answer(Exception):  # noqa: N818  # it is how a check answers, not an err
         self.body = encode({"jsonrpc": "2.0", "error": {"code": code, "message": text}})
 
 
-class _Application:
+class Headers(Mapping[str, str]):
+    """The headers of a request by lower-case name, decoded when they are asked for: most never are."""
+
+    __slots__ = ("raw",)
+
+    def __init__(self, fields: Collection[tuple[bytes, bytes]]) -> None:
+        self.raw = dict(fields)
+        if len(self.raw) != len(fields):
+            self.raw = _combined(fields)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        value = self.raw.get(name.encode())
+        return default if value is None else value.decode("latin-1")
+
+    def __getitem__(self, name: str) -> str:
+        return self.raw[name.encode()].decode("latin-1")
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.decode("latin-1") for name in self.raw)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+
+class Application:
+    """What `mcp_app` makes: an ASGI callable that can be told to stop."""
+
     def __init__(
         self,
         engine: Engine,
@@ -81,6 +121,7 @@ class _Application:
         authenticate: Authenticate | None,
         path: str,
         on_fault: Callable[[BaseException], None] | None,
+        keep_alive_seconds: float,
     ) -> None:
         self.engine = engine
         self.hosts = frozenset(host.lower().encode() for host in hosts)
@@ -88,7 +129,23 @@ class _Application:
         self.authenticate = authenticate
         self.path = path
         self.on_fault = on_fault
-        self.pending = 0
+        self.keep_alive_seconds = keep_alive_seconds
+        self.sessions = Sessions()
+        self.background = Background(self.fault)
+        self.pending = Count(
+            "calls are pending", PENDING_CALLS, LIMITS.pending_calls if authenticate is not None else PENDING_CALLS
+        )
+        self.streams = Count(
+            "streams are open",
+            LIMITS.open_streams,
+            LIMITS.open_streams_per_caller if authenticate is not None else LIMITS.open_streams,
+        )
+
+    def stop(self) -> None:
+        """End what is open without an end of its own: subscriptions, streams of sessions, tasks. For when the server stops."""
+        self.engine.end_subscriptions()
+        self.sessions.end_streams()
+        self.background.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -99,55 +156,46 @@ class _Application:
                 body = _elsewhere(scope)
                 await _send(send, 200, body, _JSON)
                 return
-            outcome = await self.outcome(scope, receive)
-            if outcome is not None:
-                await self.settle(outcome, receive, send)
+            await self.serve(scope["method"], Headers(scope["headers"]), receive, send)
         except _Answer as answer:
             await _send(send, answer.status, answer.body, _JSON, *answer.headers)
         except Exception as error:  # noqa: BLE001  # the outermost loop: a client must never see what went wrong inside
             self.fault(error)
             await _send(send, 500, error_reply(None, INTERNAL_ERROR, "Internal error"), _JSON, _CLOSE)
 
-    async def outcome(self, scope: Scope, receive: Receive) -> Outcome | None:
-        """What the engine makes of the request; None when the client left before it was complete. Raises `_Answer`."""
-        fields = scope["headers"]
-        headers = dict(fields)
-        if len(headers) != len(fields):
-            headers = _combined(fields)
-        self.check(scope["method"], headers)
+    async def serve(self, method: str, headers: Headers, receive: Receive, send: Send) -> None:
+        """One request to the endpoint. Raises `_Answer`."""
+        self.check(headers.raw)
         caller = None
         if self.authenticate is not None:
-            caller = self.authenticate({name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()})
+            caller = self.authenticate(headers)
             if hasattr(caller, "__await__"):
                 caller = await caller
             if caller is None:
                 raise _Answer(401, "This server wants a valid token: send it as `Authorization: Bearer ...`.", _CHALLENGE)
-        body = await _body(headers, receive)
+        if method != "POST":
+            await self.without_message(method, headers.raw, principal_of(caller), receive, send)
+            return
+        _check_message(headers.raw)
+        session = self.session_of(headers.raw, caller) if self.engine.needs_sessions else None
+        body = await _body(headers.raw, receive)
         if body is None:
-            return None
-        mirrored = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items() if name.startswith(b"mcp-")
-        }
-        return self.engine.receive(body, caller, None, mirrored)
+            return
+        if session is not None or not self.engine.needs_sessions or headers.raw.get(b"mcp-protocol-version") in _MODERN:
+            outcome = self.engine.receive(body, caller, session.protocol if session is not None else None, headers)
+            extra: tuple[tuple[bytes, bytes], ...] = ()
+        else:
+            outcome, session, extra = self.without_session(body, caller, headers)
+        await self.settle(outcome, session, headers, receive, send, extra)
 
-    def check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
-        """Refuse what HTTP alone tells to be wrong. Raises `_Answer`."""
+    def check(self, headers: Mapping[bytes, bytes]) -> None:
+        """Refuse who may not reach us. Raises `_Answer`."""
         host = headers.get(b"host", b"")
         if host not in self.hosts and host.lower() not in self.hosts:
             raise _Answer(403, f"This server does not answer to the Host {_text(host)!r}: use {self.named(self.hosts)}.")
         origin = headers.get(b"origin")
         if origin is not None and origin.lower() not in self.origins:
             raise _Answer(403, f"Pages of {_text(origin)!r} may not use this server; those of {self.named(self.origins)} may.")
-        if method != "POST":
-            raise _Answer(405, "Messages are sent with POST.", (b"allow", b"POST"))
-        content_type = headers.get(b"content-type", b"")
-        if content_type != b"application/json" and not _is_json(content_type):
-            raise _Answer(415, "Messages are sent as `Content-Type: application/json`.")
-        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            raise _Answer(415, "Messages are sent without a Content-Encoding.")
-        accept = headers.get(b"accept")
-        if accept is not None and not _accepts_json(accept):
-            raise _Answer(406, "Answers are application/json: send `Accept: application/json, text/event-stream`.")
 
     def fault(self, error: BaseException) -> None:
         if self.on_fault is not None:
@@ -157,28 +205,117 @@ class _Application:
     def named(names: Collection[bytes]) -> str:
         return ", ".join(sorted(name.decode() for name in names)) or "none"
 
-    async def settle(self, outcome: Outcome, receive: Receive, send: Send) -> None:
+    # -------------------------------------------------------------------------------------------- sessions
+
+    def session_of(self, headers: Mapping[bytes, bytes], caller: Any) -> HttpSession | None:
+        """The session that the request names; None when it names none, or is of an era that has none. Raises `_Answer`."""
+        session_id = headers.get(b"mcp-session-id")
+        if session_id is None or headers.get(b"mcp-protocol-version") in _MODERN:
+            return None
+        session = self.sessions.get(session_id.decode("latin-1"), principal_of(caller))
+        if session is None:
+            raise _Answer(
+                404, "There is no such session, or it has ended: begin another with `initialize`, without a session id."
+            )
+        return session
+
+    def without_session(
+        self, body: bytes, caller: Any, headers: Headers
+    ) -> tuple[Outcome, HttpSession | None, tuple[tuple[bytes, bytes], ...]]:
+        """What becomes of a message that names no session: `initialize` begins one. Raises `_Answer`."""
+        protocol = Session(handshake_first=True)
+        outcome = self.engine.receive(body, caller, protocol, headers)
+        if protocol.revision is None:
+            return outcome, None, ()
+        session = self.sessions.add(protocol)
+        if session is None:
+            raise _Answer(
+                503, f"There are as many sessions as this server keeps: end one, or try again in {RETRY_AFTER_SECONDS} s.",
+                _RETRY, code=INTERNAL_ERROR,
+            )  # fmt: skip
+        return outcome, session, ((b"mcp-session-id", session.id.encode()),)
+
+    async def without_message(
+        self, method: str, headers: Mapping[bytes, bytes], principal: str, receive: Receive, send: Send
+    ) -> None:
+        """GET opens the stream of a session, DELETE ends one (2025-11-25, basic/transports). Raises `_Answer`."""
+        if not self.engine.needs_sessions:
+            raise _Answer(405, "Messages are sent with POST.", (b"allow", b"POST"))
+        if method not in ("GET", "DELETE") or headers.get(b"mcp-protocol-version") in _MODERN:
+            raise _Answer(405, "Messages are sent with POST.", (b"allow", b"DELETE, GET, POST"))
+        version = headers.get(b"mcp-protocol-version")
+        if version is not None and version.decode("latin-1") not in self.engine.protocol_versions:
+            raise _Answer(400, f"MCP {_text(version)!r} is not served: {', '.join(self.engine.protocol_versions)} are.")
+        session_id = headers.get(b"mcp-session-id")
+        if session_id is None:
+            raise _Answer(400, "The Mcp-Session-Id header is missing: send the id that came with the answer to `initialize`.")
+        session = self.sessions.get(session_id.decode("latin-1"), principal)
+        if session is None:
+            raise _Answer(
+                404, "There is no such session, or it has ended: begin another with `initialize`, without a session id."
+            )
+        if method == "DELETE":
+            self.sessions.end(session)
+            await _send(send, 204, b"")
+            return
+        if not _accepts(headers.get(b"accept", b""), _EVENT_RANGES):
+            raise _Answer(406, "A GET opens an event stream: send `Accept: text/event-stream`.")
+        with self.streams.one_more(principal):
+            await self.stream_of(session, headers.get(b"last-event-id"), receive, send)
+
+    async def stream_of(self, session: HttpSession, last_event_id: bytes | None, receive: Receive, send: Send) -> None:
+        """Write a stream of the session until it ends or the client leaves. Raises `_Answer`."""
+        stream, after = session.general, session.general.written
+        if last_event_id is not None:
+            found = session.resumable(last_event_id.decode("latin-1"))
+            if found is None:
+                raise _Answer(400, "What came after this Last-Event-ID is not kept any more: open a stream without it.")
+            stream, after = found
+        writer = asyncio.ensure_future(write_stream(stream, send, self.keep_alive_seconds, after))
+        watcher = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (writer, watcher):
+                task.cancel()
+
+    # -------------------------------------------------------------------------------------------- answers
+
+    async def settle(
+        self,
+        outcome: Outcome,
+        session: HttpSession | None,
+        headers: Headers,
+        receive: Receive,
+        send: Send,
+        extra: tuple[tuple[bytes, bytes], ...],
+    ) -> None:
         """Await what is to be awaited, and answer."""
-        settled: Outcome | None = outcome
-        if outcome.work is not None:
-            if self.pending >= PENDING_CALLS:
-                outcome.abandon()
-                raise _busy()
-            self.pending += 1
+        request = outcome.request
+        if request is None:
+            if outcome.before is not None and _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES):
+                await _send_all(send, outcome, self.keep_alive_seconds)
+            elif outcome.reply is None:
+                await _send(send, outcome.status, b"", *extra)
+            else:
+                await _send(send, outcome.status, outcome.reply, _JSON, *extra)
+            return
+        count = self.pending if request.method != LISTEN else self.streams
+        try:
+            place = count.one_more(principal_of(request.caller))
+        except _Answer:
+            outcome.abandon()
+            raise
+        with place:
+            streaming = _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES)
+            exchange = self.exchange(request, session, receive, send, streaming)
             try:
-                if outcome.request is not None and outcome.request.modern:
-                    settled = await _watched(outcome, receive)
-                else:
-                    settled = await outcome.work  # before 2026-07-28 a client that disconnects has not cancelled
-            except asyncio.CancelledError as error:
-                task = asyncio.current_task()
-                if task is not None and task.cancelling():  # the server stops, and has waited long enough
-                    raise _Answer(503, "This server is stopping: try again.", _RETRY, _CLOSE, code=INTERNAL_ERROR) from None
-                assert outcome.request is not None
-                self.fault(error)
-                settled = lost(outcome.request)
+                settled = await self.work(outcome, request, exchange)
+                if exchange.stream is not None:
+                    await exchange.finish(None if settled is None else settled.reply)
+                    return
             finally:
-                self.pending -= 1
+                exchange.close()
         if settled is None:
             return
         if settled.reply is None:
@@ -186,36 +323,97 @@ class _Application:
         else:
             await _send(send, settled.status, settled.reply, _JSON)
 
+    def exchange(
+        self, request: Request, session: HttpSession | None, receive: Receive, send: Send, streaming: bool
+    ) -> Exchange:
+        """The channel of a request whose client takes streams; without one it can say nothing but its answer."""
+        exchange = Exchange(
+            request,
+            receive,
+            send,
+            self.background,
+            session=session,
+            keep_alive_seconds=self.keep_alive_seconds,
+            primed=RULES[request.revision].primed_streams if request.revision in RULES else False,
+        )
+        if streaming:
+            request.channel = exchange
+        exchange.watch(streaming)
+        return exchange
 
-async def _watched(outcome: Outcome, receive: Receive) -> Outcome | None:
-    """The settled outcome; None once the client has closed the connection, which cancels the request (2026-07-28,
-    basic/transports/streamable-http, "Cancellation")."""
-    request = outcome.request
-    assert outcome.work is not None
-    assert request is not None
-    loop = asyncio.get_running_loop()
-    work = loop.create_task(outcome.work)
-    request.on_cancel(work.cancel)
-    watchers: list[asyncio.Task[None]] = []
+    async def work(self, outcome: Outcome, request: Request, exchange: Exchange) -> Outcome | None:
+        """The settled outcome; None when the request was cancelled."""
+        assert outcome.work is not None
+        try:
+            settled = await outcome.work
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if request.cancelled and exchange.cancelled_by_us:
+                if task is not None:
+                    task.uncancel()
+                return None
+            if task is not None and task.cancelling():  # the server stops, and has waited long enough
+                raise _Answer(503, "This server is stopping: try again.", _RETRY, _CLOSE, code=INTERNAL_ERROR) from None
+            self.fault(error)
+            return lost(request)
+        finally:
+            exchange.settled()
+        return None if request.cancelled and request.modern else settled
 
-    async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        request.cancel()
 
-    timer = loop.call_later(WATCH_AFTER_SECONDS, lambda: watchers.append(loop.create_task(watch())))
-    try:
-        settled = await work
-        return None if request.cancelled else settled
-    except asyncio.CancelledError:
-        if not request.cancelled:  # it was not the client
-            request.cancel()
-            raise
-        return None
-    finally:
-        timer.cancel()
-        for watcher in watchers:
-            watcher.cancel()
+class Count:
+    """How many there are of something, in all and of each caller. `what` completes the sentence that refuses another."""
+
+    __slots__ = ("_all", "_callers", "_each", "_of", "_what")
+
+    def __init__(self, what: str, of_all: int, of_each: int) -> None:
+        self._what = what
+        self._of = of_all
+        self._each = of_each
+        self._all = 0
+        self._callers: dict[str, int] = {}
+
+    def one_more(self, principal: str) -> Place:
+        """A place, given back when its `with` block ends. Raises `_Answer` (503) when there is none."""
+        own = self._callers.get(principal, 0)
+        if self._all >= self._of or own >= self._each:
+            limit = self._of if self._all >= self._of else self._each
+            text = f"{limit} {self._what}, as many as this server takes on: try again in {RETRY_AFTER_SECONDS} s."
+            raise _Answer(503, text, _RETRY, code=INTERNAL_ERROR)
+        self._all += 1
+        self._callers[principal] = own + 1
+        return Place(self, principal)
+
+    def one_less(self, principal: str) -> None:
+        """Give a place back."""
+        self._all -= 1
+        own = self._callers[principal] - 1
+        if own:
+            self._callers[principal] = own
+        else:
+            del self._callers[principal]
+
+
+class Place:
+    """One of a `Count`."""
+
+    __slots__ = ("_count", "_principal")
+
+    def __init__(self, count: Count, principal: str) -> None:
+        self._count = count
+        self._principal = principal
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self._count.one_less(self._principal)
+
+
+async def _left(receive: Receive) -> None:
+    """Returns when the client has closed the connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 # ------------------------------------------------------------------------------------------------ requests
@@ -264,9 +462,16 @@ def _too_large() -> _Answer:
     return _Answer(413, f"A message may have at most {LIMITS.message_bytes} bytes.", _CLOSE)
 
 
-def _busy() -> _Answer:
-    text = f"{PENDING_CALLS} calls are pending, as many as this server takes on: try again in {RETRY_AFTER_SECONDS} s."
-    return _Answer(503, text, _RETRY, code=INTERNAL_ERROR)
+def _check_message(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse what is no message of ours, by its headers alone. Raises `_Answer`."""
+    content_type = headers.get(b"content-type", b"")
+    if content_type != b"application/json" and not _is_json(content_type):
+        raise _Answer(415, "Messages are sent as `Content-Type: application/json`.")
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+        raise _Answer(415, "Messages are sent without a Content-Encoding.")
+    accept = headers.get(b"accept")
+    if accept is not None and not _accepts(accept, _JSON_RANGES):
+        raise _Answer(406, "Answers are application/json: send `Accept: application/json, text/event-stream`.")
 
 
 def _combined(fields: Collection[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -281,10 +486,17 @@ def _is_json(content_type: bytes) -> bool:
     return content_type.partition(b";")[0].strip().lower() == b"application/json"
 
 
-def _accepts_json(accept: bytes) -> bool:
-    """Whether JSON is among what is accepted. Clients must accept event streams as well, but none of our answers is one."""
-    ranges = [part.partition(b";")[0].strip().lower() for part in accept.split(b",")]
-    return any(wanted in (b"application/json", b"application/*", b"*/*") for wanted in ranges)
+_JSON_RANGES = frozenset({b"application/json", b"application/*", b"*/*"})
+_EVENT_RANGES = frozenset({b"text/event-stream", b"text/*", b"*/*"})
+_BOTH = b"application/json, text/event-stream"
+"""What most clients send, word for word."""
+
+
+def _accepts(accept: bytes, ranges: frozenset[bytes]) -> bool:
+    """Whether one of `ranges` is among what is accepted. Clients must accept both JSON and event streams."""
+    if accept == _BOTH:
+        return True
+    return any(part.partition(b";")[0].strip().lower() in ranges for part in accept.split(b","))
 
 
 def _text(value: bytes) -> str:
@@ -306,6 +518,17 @@ async def _send(send: Send, status: int, body: bytes, *headers: tuple[bytes, byt
     length = (b"content-length", b"%d" % len(body))
     await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
     await send({"type": "http.response.body", "body": body})
+
+
+async def _send_all(send: Send, outcome: Outcome, keep_alive_seconds: float) -> None:
+    """The messages that a provider sent before it answered at once, and the answer."""
+    stream = Stream()
+    for message in outcome.before or ():
+        stream.put(message, keep=False)
+    if outcome.reply is not None:
+        stream.put(outcome.reply)
+    stream.end()
+    await write_stream(stream, send, keep_alive_seconds)
 
 
 async def _not_http(scope: Scope, receive: Receive, send: Send) -> None:

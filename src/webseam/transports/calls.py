@@ -10,18 +10,20 @@ import contextlib
 import os
 import stat
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
 from webseam.protocol.outcome import Outcome, lost
+from webseam.transports.background import Background, waiter
 from webseam.transports.streams import LeaveError, read_some
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from webseam.transports.stdio import Connection
 
 CLOSE_SECONDS = 5.0
+REPLIES_AT_ONCE = 64
 """How long the owner's clean-up may take."""
 
 
@@ -29,6 +31,7 @@ def serve_calls(connection: Connection, first: Outcome, ended: bool, close: Call
     """Go on with a connection whose message `first` has work; `ended` says that its input has. Gives the exit code."""
     with asyncio.Runner() as runner:
         calls = Calls(connection, runner.get_loop())
+        connection.session.push = calls.say
         connection.leave_soon = calls.leave_soon
         try:
             return runner.run(calls.serve(first, ended))
@@ -57,6 +60,7 @@ class Calls:
         self.reader: PolledReader | ThreadReader | None = None
         self.will_flush = False
         self.backstop: asyncio.TimerHandle | None = None
+        self.background = Background(connection.fault)
 
     async def serve(self, first: Outcome, ended: bool) -> int:
         self.begin(first)
@@ -71,6 +75,8 @@ class Calls:
         finally:
             if self.reader is not None:
                 self.reader.stop()
+            self.connection.session.end()
+            self.background.cancel()
             for task, outcome in list(self.pending.items()):
                 if outcome.request is not None:
                     outcome.request.cancel()
@@ -85,6 +91,7 @@ class Calls:
         else:
             self.connection.lines.end()
             self.ended = True
+            self.end_subscriptions()
             self.wait_no_longer_than_needed()
             self.watch_output()
         self.go_on()
@@ -114,6 +121,7 @@ class Calls:
     def begin(self, outcome: Outcome) -> None:
         assert outcome.work is not None
         assert outcome.request is not None
+        outcome.request.channel = self
         task = self.loop.create_task(outcome.work)
         outcome.request.on_cancel(task.cancel)
         self.pending[task] = outcome
@@ -125,9 +133,10 @@ class Calls:
             return
         if self.ended:
             self.wait_no_longer_than_needed()
-        reply = self.lost(outcome) if task.cancelled() else task.result().reply
-        if reply is not None:
-            self.connection.replies.append(reply)
+        settled = self.lost(outcome) if task.cancelled() else task.result()
+        self.connection.replies.extend(settled.before or ())
+        if settled.reply is not None:
+            self.connection.replies.append(settled.reply)
         self.go_on()
 
     def wait_no_longer_than_needed(self) -> None:
@@ -136,13 +145,47 @@ class Calls:
             self.backstop.cancel()
         self.backstop = self.loop.call_later(LIMITS.max_call_seconds + LIMITS.call_seconds, self.leave, 0)
 
-    def lost(self, outcome: Outcome) -> bytes | None:
+    def lost(self, outcome: Outcome) -> Outcome:
         """What is sent for a task that was cancelled: nothing, unless nobody cancelled its request."""
         assert outcome.request is not None
         if outcome.request.cancelled:
-            return None
+            return Outcome()
         self.connection.fault(RuntimeError(f"a provider let a cancellation escape in {outcome.request!r}"))
-        return lost(outcome.request).reply
+        return lost(outcome.request)
+
+    def end_subscriptions(self) -> None:
+        """Cancel what only waits for changes: at the end of input it would keep us for ever."""
+        for outcome in list(self.pending.values()):
+            if outcome.request is not None and outcome.request.method == "subscriptions/listen":
+                outcome.request.cancel()
+
+    # -------------------------------------------------------------------------------------------- the engine's channel
+
+    def send(self, message: bytes, keep: bool) -> None:  # noqa: ARG002  # a client that does not read stops us: nothing is lost
+        """Say something that belongs to a request, before its answer."""
+        self.say(message)
+
+    def say(self, message: bytes) -> None:
+        """Say something, soon; when there is much, now."""
+        if self.over.done():
+            return
+        self.connection.replies.append(message)
+        if len(self.connection.replies) >= REPLIES_AT_ONCE:
+            self.flush()
+        elif not self.will_flush:
+            self.will_flush = True
+            self.loop.call_soon(self.flush)
+
+    def waiter(self, seconds: float | None = None) -> asyncio.Future[Any]:
+        """Something to wait for."""
+        return waiter(seconds)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> Callable[[], object]:
+        """Run `work` beyond the request that began it."""
+        return self.background.spawn(work)
+
+    def close_stream(self, retry_ms: int | None) -> None:
+        """There is one stream here, and it stays open."""
 
     # -------------------------------------------------------------------------------------------- writing and leaving
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from webseam.errors import ConfigurationError
-from webseam.transports.asgi import mcp_app
+from webseam.transports.asgi import Application, mcp_app
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -100,8 +100,9 @@ def serve(
 class Server:
     """An ASGI application on a socket of `listen`.
 
-    `close` is awaited in the event loop once nothing is served any more; `on_fault` is told when it fails. What is pending when
-    the server stops has `grace_seconds` to be answered, and is answered 503 then.
+    `close` is awaited in the event loop once nothing is served any more; `on_fault` is told when it fails. When the server
+    stops, the streams of an `mcp_app` end in good order; what is pending has `grace_seconds` to be answered, and is answered
+    503 then.
     """
 
     def __init__(
@@ -130,6 +131,8 @@ class Server:
             timeout_graceful_shutdown=grace_seconds,
         )
         self._uvicorn = _Uvicorn(config)
+        if isinstance(app, Application):
+            self._uvicorn.stopping = app.stop
 
     @property
     def port(self) -> int:
@@ -199,11 +202,17 @@ class _Uvicorn(uvicorn.Server):
     """uvicorn, told to say when it is ready, and to leave the signals to us: it would raise them again once it has stopped."""
 
     ready: Callable[[], None] | None = None
+    stopping: Callable[[], None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started and self.ready is not None:
             self.ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.stopping is not None:
+            self.stopping()
+        await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

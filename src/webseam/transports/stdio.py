@@ -84,7 +84,7 @@ class Connection:
     ) -> None:
         self.engine = engine
         self.caller = caller
-        self.session = Session()
+        self.session = Session(push=self.push)
         self.streams = streams
         self.lines = Lines(LIMITS.message_bytes)
         self.replies: list[bytes] = []
@@ -122,9 +122,16 @@ class Connection:
             self.queue(error_reply(None, INVALID_REQUEST, text))
             return Outcome()
         outcome = self.engine.receive(line, self.caller, self.session)
+        for message in outcome.before or ():
+            self.queue(message)
         if outcome.work is None and outcome.reply is not None:
             self.queue(outcome.reply)
         return outcome
+
+    def push(self, message: bytes) -> None:
+        """Say something that belongs to no request; the second stage puts its own in this place."""
+        self.queue(message)
+        self.flush()
 
     def queue(self, reply: bytes) -> None:
         self.replies.append(reply)

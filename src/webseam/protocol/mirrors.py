@@ -1,0 +1,168 @@
+"""protocol: tool parameters that a client repeats in `Mcp-Param-*` headers (2026-07-28, basic/transports/streamable-http,
+"Custom Headers from Tool Parameters"), so that what routes by headers sees what we execute.
+
+Which parameters those are stands in the tool's own schema (`x-mcp-header`), so the engine reads the provider's list when it
+first needs to know. A tool that was not in the list then is looked for once more, as whoever calls it sees the list.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from webseam.config import LIMITS
+from webseam.protocol.channel import awaited
+from webseam.protocol.codec import Raw, decode
+from webseam.protocol.inbound import RefusedError, decode_header
+from webseam.protocol.jsonrpc import HEADER_MISMATCH, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from webseam.protocol.request import Request
+
+ANNOTATION = "x-mcp-header"
+PREFIX = "mcp-param-"
+PAGES = 100
+_SAFE = 2**53 - 1
+_TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+_TYPES = frozenset({"string", "integer", "boolean"})
+
+Mirrored = tuple[tuple[str, tuple[str, ...]], ...]
+"""Header (lower case) and the path of the parameter, for each annotated parameter of a tool."""
+
+
+def mirrored(tool: Mapping[str, Any]) -> Mirrored:
+    """The annotations of a tool's `inputSchema`. Raises ValueError, which says what is wrong, for one that is not allowed."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    schema = tool.get("inputSchema")
+    if isinstance(schema, dict):
+        _walk(schema, (), found, reachable=True)
+    names = [name for name, _ in found]
+    if len(set(names)) != len(names):
+        raise ValueError(f"two parameters have the same {ANNOTATION}")
+    return tuple(found)
+
+
+def _walk(schema: dict[str, Any], path: tuple[str, ...], found: list[tuple[str, tuple[str, ...]]], reachable: bool) -> None:
+    if ANNOTATION in schema:
+        found.append((_header(schema, path, reachable), path))
+    for keyword, value in schema.items():
+        if keyword == "properties" and isinstance(value, dict):
+            for name, sub in value.items():
+                if isinstance(sub, dict):
+                    _walk(sub, (*path, name), found, reachable)
+        elif keyword not in ("const", "default", "enum", "examples"):  # those hold values, not schemas
+            for sub in value if isinstance(value, list) else (value,):
+                if isinstance(sub, dict):  # below any other keyword an annotation is an error
+                    _walk(sub, path, found, reachable=False)
+
+
+def _header(schema: Mapping[str, Any], path: tuple[str, ...], reachable: bool) -> str:
+    name = schema[ANNOTATION]
+    where = ".".join(path) or "the schema itself"
+    if not reachable or not path:
+        raise ValueError(f"{ANNOTATION} stands at {where}, which is not reached by `properties` alone")
+    if not isinstance(name, str) or not name or not _TOKEN.issuperset(name):
+        raise ValueError(f"{ANNOTATION} of {where} is not a header name")
+    if schema.get("type") not in _TYPES:
+        raise ValueError(f"{ANNOTATION} of {where} needs the type string, integer or boolean")
+    return PREFIX + name.lower()
+
+
+class Mirrors:
+    """What is known of the tools of one provider. `listed` is its `list`; `on_fault` hears of annotations that are wrong."""
+
+    __slots__ = ("_listed", "_on_fault", "_tools")
+
+    def __init__(self, listed: Callable[..., Any], on_fault: Callable[[BaseException], None]) -> None:
+        self._listed = listed
+        self._on_fault = on_fault
+        self._tools: dict[str, Mirrored] = {}
+
+    def knows(self, name: str) -> bool:
+        """Whether the tool has been in a list."""
+        return name in self._tools
+
+    def forget(self) -> None:
+        """The list changed."""
+        self._tools.clear()
+
+    def learn(self, request: Request) -> Awaitable[None] | None:
+        """Read the whole list, as the caller of `request` sees it. Gives what is to be awaited, None when it is done."""
+        cursor: str | None = None
+        for _ in range(PAGES):
+            page = self._listed(cursor, request)
+            if hasattr(page, "__await__"):
+                return self._learn_from(page, request)
+            cursor = self._note_page(page)
+            if cursor is None:
+                break
+        return None
+
+    async def _learn_from(self, page: Any, request: Request) -> None:
+        for _ in range(PAGES):
+            cursor = self._note_page(await awaited(page))
+            if cursor is None:
+                return
+            page = self._listed(cursor, request)
+
+    def _note_page(self, page: Any) -> str | None:
+        """Note the tools of one page; gives the cursor of the next, None when there is none worth reading."""
+        if type(page) is Raw:
+            page = decode(page)
+        tools, cursor = (page, None) if isinstance(page, list | tuple) else (page.get("tools", ()), page.get("nextCursor"))
+        for tool in tools:
+            self._note(tool)
+        return cursor if len(self._tools) < LIMITS.mirrored_tools else None
+
+    def _note(self, tool: Mapping[str, Any]) -> None:
+        try:
+            self._tools[tool["name"]] = mirrored(tool)
+        except ValueError as error:  # clients leave such a tool out of their list: its author should hear of it
+            self._tools[tool["name"]] = ()
+            self._on_fault(ValueError(f"The tool {tool['name']!r} has an invalid inputSchema: {error}."))
+
+    def check(self, name: str, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        """Compare the headers with the arguments. Raises `RefusedError` (-32020) where they differ."""
+        for header, path in self._tools.get(name, ()):
+            value: Any = arguments
+            for step in path:
+                value = value.get(step) if isinstance(value, dict) else None
+            given = headers.get(header)
+            if not _same(given, value):
+                raise _mismatch(header, given, value)
+
+
+def _same(given: str | None, value: Any) -> bool:
+    if value is None or given is None:
+        return value is None and given is None
+    text = decode_header(given) if given.isprintable() and given.isascii() else None
+    if text is None:
+        return False
+    if isinstance(value, bool):
+        return text == ("true" if value else "false")
+    if isinstance(value, str):
+        return text == value
+    return isinstance(value, int | float) and _same_number(text, value)
+
+
+def _same_number(text: str, value: float) -> bool:
+    """Compared as numbers: 42.0 is 42 ("Server Validation")."""
+    if len(text) > 32 or not set(text) <= set("0123456789+-.eE"):
+        return False
+    try:
+        number = float(text)
+        return number == float(value) and abs(number) <= _SAFE and number == int(number)
+    except (ValueError, OverflowError):
+        return False
+
+
+def _mismatch(header: str, given: str | None, value: Any) -> RefusedError:
+    name = "Mcp-Param-" + header.removeprefix(PREFIX).title()
+    if given is None:
+        text = f"The {name} header is missing: it repeats an argument of the tool."
+    elif value is None:
+        text = f"The {name} header is there, but not the argument that it repeats."
+    else:
+        text = f"The {name} header says {shown(given)!r}, which is not what the argument says."
+    return RefusedError(HEADER_MISMATCH, f"Header mismatch: {text}")
