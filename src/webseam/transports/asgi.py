@@ -62,6 +62,7 @@ def mcp_app(
     path: str = "/mcp",
     on_fault: Callable[[BaseException], None] | None = None,
     keep_alive_seconds: float = LIMITS.keep_alive_seconds,
+    resumable_answers: bool = False,
 ) -> Application:
     """The engine as an ASGI application: POST at `path`, with sessions GET and DELETE as well; GET at `/livez`; else 404.
 
@@ -69,11 +70,14 @@ def mcp_app(
     whole, in any case. A request without Origin is no browser's and is let in. `authenticate` is given the headers (names in
     lower case) and gives the caller, or an awaitable of it; None refuses with 401 (`bearer.bearer` makes one). Without it the
     caller is None. `on_fault` is told of what goes wrong here; by default that is the engine's. A stream on which nothing
-    happens for `keep_alive_seconds` gets a comment.
+    happens for `keep_alive_seconds` gets a comment. With `resumable_answers` everything in a session is answered by a stream,
+    so that no answer is lost with its connection; without, what is answered at once is plain JSON.
     """
-    return Application(
+    application = Application(
         engine, allowed_hosts, allowed_origins, authenticate, path, on_fault or engine.on_fault, keep_alive_seconds
     )
+    application.resumable_answers = resumable_answers
+    return application
 
 
 class _Answer(Exception):  # noqa: N818  # it is how a check answers, not an error of ours
@@ -98,10 +102,10 @@ class Headers(Mapping[str, str]):
 
     def get(self, name: str, default: Any = None) -> Any:
         value = self.raw.get(name.encode())
-        return default if value is None else value.decode("latin-1")
+        return default if value is None else value.strip(b" \t").decode("latin-1")  # RFC 9110, section 5.5
 
     def __getitem__(self, name: str) -> str:
-        return self.raw[name.encode()].decode("latin-1")
+        return self.raw[name.encode()].strip(b" \t").decode("latin-1")
 
     def __iter__(self) -> Iterator[str]:
         return (name.decode("latin-1") for name in self.raw)
@@ -130,6 +134,7 @@ class Application:
         self.path = path
         self.on_fault = on_fault
         self.keep_alive_seconds = keep_alive_seconds
+        self.resumable_answers = False
         self.sessions = Sessions()
         self.background = Background(self.fault)
         self.pending = Count(
@@ -293,8 +298,10 @@ class Application:
         """Await what is to be awaited, and answer."""
         request = outcome.request
         if request is None:
-            if outcome.before is not None and _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES):
-                await _send_all(send, outcome, self.keep_alive_seconds)
+            resumable = session if self.resumable_answers and outcome.reply is not None else None
+            if (outcome.before or resumable) and _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES):
+                stream = _whole_stream(outcome, resumable)
+                await write_stream(stream, send, self.keep_alive_seconds, more_headers=extra)
             elif outcome.reply is None:
                 await _send(send, outcome.status, b"", *extra)
             else:
@@ -520,15 +527,17 @@ async def _send(send: Send, status: int, body: bytes, *headers: tuple[bytes, byt
     await send({"type": "http.response.body", "body": body})
 
 
-async def _send_all(send: Send, outcome: Outcome, keep_alive_seconds: float) -> None:
+def _whole_stream(outcome: Outcome, session: HttpSession | None) -> Stream:
     """The messages that a provider sent before it answered at once, and the answer."""
-    stream = Stream()
+    stream = Stream() if session is None else session.open_stream()
+    if session is not None and RULES[session.protocol.revision or ""].primed_streams:
+        stream.prime()
     for message in outcome.before or ():
         stream.put(message, keep=False)
     if outcome.reply is not None:
         stream.put(outcome.reply)
     stream.end()
-    await write_stream(stream, send, keep_alive_seconds)
+    return stream
 
 
 async def _not_http(scope: Scope, receive: Receive, send: Send) -> None:

@@ -99,7 +99,9 @@ class Exchange:
             self._timers.append(loop.call_later(WATCH_AFTER_SECONDS, self._watch))
         elif self._request.session is not None:
             self._request.on_cancel(self._cancelled)
-        if streaming:
+        if streaming and self._session is not None and self._primed:  # early, so that the answer survives the connection
+            self._timers.append(loop.call_later(WATCH_AFTER_SECONDS, self.begin))
+        elif streaming:
             self._timers.append(loop.call_later(self._keep_alive, self.begin))
 
     def begin(self) -> Stream:
@@ -164,12 +166,18 @@ class Exchange:
             await write_stream(stream, self._send, self._keep_alive)
 
 
-async def write_stream(stream: Stream, send: Send, keep_alive_seconds: float, after: int = 0) -> None:
+async def write_stream(
+    stream: Stream,
+    send: Send,
+    keep_alive_seconds: float,
+    after: int = 0,
+    more_headers: tuple[tuple[bytes, bytes], ...] = (),
+) -> None:
     """Write a stream as the body of a response, which begins and ends here."""
 
     async def write(data: bytes) -> None:
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
-    await send({"type": "http.response.start", "status": 200, "headers": list(STREAM_HEADERS)})
+    await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *more_headers]})
     await stream.write_to(write, keep_alive_seconds, after)
     await send({"type": "http.response.body", "body": b""})

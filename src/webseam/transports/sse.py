@@ -113,7 +113,6 @@ class Stream:
     async def write_to(self, write: Write, keep_alive_seconds: float, after: int = 0) -> None:
         """Write what comes after the position `after`, until the stream ends or another writer takes over."""
         me = self._writer = object()
-        self._retry = None
         self._awake()  # whoever wrote before sees that it is over
         position = after
         try:
@@ -125,7 +124,8 @@ class Stream:
                 elif self.ended:
                     return
                 elif self._hung_up():
-                    await write(b"retry: %d\n\n" % (self._retry or 0))
+                    retry_ms, self._retry = self._retry, None
+                    await write(b"retry: %d\n\n" % (retry_ms or 0))
                     return
                 elif not await self._something(keep_alive_seconds):
                     await write(COMMENT)
