@@ -22,7 +22,7 @@ from webseam.protocol.request import principal_of
 from webseam.protocol.revisions import MODERN, RULES
 from webseam.protocol.session import Session
 from webseam.transports.background import Background
-from webseam.transports.exchange import Exchange, write_stream
+from webseam.transports.exchange import Exchange, Lookout, write_stream
 from webseam.transports.sessions import Sessions
 from webseam.transports.sse import Stream
 
@@ -137,6 +137,7 @@ class Application:
         self.resumable_answers = False
         self.sessions = Sessions()
         self.background = Background(self.fault)
+        self.lookout = Lookout()
         self.pending = Count(
             "calls are pending", PENDING_CALLS, LIMITS.pending_calls if authenticate is not None else PENDING_CALLS
         )
@@ -265,8 +266,11 @@ class Application:
             return
         if not _accepts(headers.get(b"accept", b""), _EVENT_RANGES):
             raise _Answer(406, "A GET opens an event stream: send `Accept: text/event-stream`.")
-        with self.streams.one_more(principal):
+        self.streams.take(principal)
+        try:
             await self.stream_of(session, headers.get(b"last-event-id"), receive, send)
+        finally:
+            self.streams.give(principal)
 
     async def stream_of(self, session: HttpSession, last_event_id: bytes | None, receive: Receive, send: Send) -> None:
         """Write a stream of the session until it ends or the client leaves. Raises `_Answer`."""
@@ -308,21 +312,24 @@ class Application:
                 await _send(send, outcome.status, outcome.reply, _JSON, *extra)
             return
         count = self.pending if request.method != LISTEN else self.streams
+        principal = principal_of(request.caller)
         try:
-            place = count.one_more(principal_of(request.caller))
+            count.take(principal)
         except _Answer:
             outcome.abandon()
             raise
-        with place:
-            streaming = _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES)
-            exchange = self.exchange(request, session, receive, send, streaming)
-            try:
-                settled = await self.work(outcome, request, exchange)
-                if exchange.stream is not None:
-                    await exchange.finish(None if settled is None else settled.reply)
-                    return
-            finally:
-                exchange.close()
+        streaming = _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES)
+        exchange = Exchange(request, receive, send, self.background, session, self.keep_alive_seconds, streaming)
+        self.lookout.add(exchange)
+        try:
+            settled = await self.work(outcome, request, exchange)
+            if exchange.stream is not None:
+                await exchange.finish(None if settled is None else settled.reply)
+                return
+        finally:
+            exchange.close()
+            self.lookout.remove(exchange)
+            count.give(principal)
         if settled is None:
             return
         if settled.reply is None:
@@ -330,36 +337,19 @@ class Application:
         else:
             await _send(send, settled.status, settled.reply, _JSON)
 
-    def exchange(
-        self, request: Request, session: HttpSession | None, receive: Receive, send: Send, streaming: bool
-    ) -> Exchange:
-        """The channel of a request whose client takes streams; without one it can say nothing but its answer."""
-        exchange = Exchange(
-            request,
-            receive,
-            send,
-            self.background,
-            session=session,
-            keep_alive_seconds=self.keep_alive_seconds,
-            primed=RULES[request.revision].primed_streams if request.revision in RULES else False,
-        )
-        if streaming:
-            request.channel = exchange
-        exchange.watch(streaming)
-        return exchange
-
     async def work(self, outcome: Outcome, request: Request, exchange: Exchange) -> Outcome | None:
-        """The settled outcome; None when the request was cancelled."""
+        """The settled outcome; None when there is nobody to answer."""
         assert outcome.work is not None
         try:
             settled = await outcome.work
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
-            if request.cancelled and exchange.cancelled_by_us:
-                if task is not None:
+            if task is not None and task.cancelling():
+                if request.cancelled:  # that was the client
                     task.uncancel()
-                return None
-            if task is not None and task.cancelling():  # the server stops, and has waited long enough
+                    return None
+                if exchange.stream is not None:
+                    return None
                 raise _Answer(503, "This server is stopping: try again.", _RETRY, _CLOSE, code=INTERNAL_ERROR) from None
             self.fault(error)
             return lost(request)
@@ -380,8 +370,8 @@ class Count:
         self._all = 0
         self._callers: dict[str, int] = {}
 
-    def one_more(self, principal: str) -> Place:
-        """A place, given back when its `with` block ends. Raises `_Answer` (503) when there is none."""
+    def take(self, principal: str) -> None:
+        """Take a place. Raises `_Answer` (503) when there is none."""
         own = self._callers.get(principal, 0)
         if self._all >= self._of or own >= self._each:
             limit = self._of if self._all >= self._of else self._each
@@ -389,9 +379,8 @@ class Count:
             raise _Answer(503, text, _RETRY, code=INTERNAL_ERROR)
         self._all += 1
         self._callers[principal] = own + 1
-        return Place(self, principal)
 
-    def one_less(self, principal: str) -> None:
+    def give(self, principal: str) -> None:
         """Give a place back."""
         self._all -= 1
         own = self._callers[principal] - 1
@@ -399,22 +388,6 @@ class Count:
             self._callers[principal] = own
         else:
             del self._callers[principal]
-
-
-class Place:
-    """One of a `Count`."""
-
-    __slots__ = ("_count", "_principal")
-
-    def __init__(self, count: Count, principal: str) -> None:
-        self._count = count
-        self._principal = principal
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        self._count.one_less(self._principal)
 
 
 async def _left(receive: Receive) -> None:

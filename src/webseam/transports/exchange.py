@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from webseam.protocol.revisions import RULES
 from webseam.transports.background import Background, waiter
 from webseam.transports.sse import Stream
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     Receive = Callable[[], Awaitable[Event]]
     Send = Callable[[Event], Awaitable[None]]
 
-WATCH_AFTER_SECONDS = 0.05
-"""A call that is answered sooner is not worth watching the connection for."""
+LOOK_SECONDS = 0.05
+"""How often the requests under way are looked after. One that is answered sooner is not worth watching the connection for."""
 
 STREAM_HEADERS = (
     (b"content-type", b"text/event-stream"),
@@ -37,12 +38,40 @@ STREAM_HEADERS = (
 )
 
 
+class Lookout:
+    """Looks after the requests under way, a few times a second: a timer for each would cost more than the rest of a call."""
+
+    __slots__ = ("_exchanges", "_looks", "_timer")
+
+    def __init__(self) -> None:
+        self._exchanges: dict[Exchange, int] = {}
+        self._looks = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, exchange: Exchange) -> None:
+        """Look after it from now on."""
+        self._exchanges[exchange] = self._looks
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+
+    def remove(self, exchange: Exchange) -> None:
+        """It is done."""
+        self._exchanges.pop(exchange, None)
+
+    def _look(self) -> None:
+        self._looks += 1
+        for exchange, since in list(self._exchanges.items()):
+            if self._looks - since > 1:
+                exchange.takes_long((self._looks - since) * LOOK_SECONDS)
+        self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look) if self._exchanges else None
+
+
 class Exchange:
     """The channel of one request over HTTP. `session` keeps the stream for a client that comes back."""
 
     __slots__ = (
-        "_background", "_keep_alive", "_primed", "_receive", "_request", "_send", "_session", "_task", "_timers",
-        "_watcher", "_writer", "cancelled_by_us", "stream",
+        "_background", "_keep_alive", "_primed", "_receive", "_request", "_send", "_session", "_streaming", "_task", "_watcher",
+        "_writer", "stream",
     )  # fmt: skip
 
     def __init__(
@@ -51,10 +80,9 @@ class Exchange:
         receive: Receive,
         send: Send,
         background: Background,
-        *,
         session: HttpSession | None,
         keep_alive_seconds: float,
-        primed: bool,
+        streaming: bool,
     ) -> None:
         self._request = request
         self._receive = receive
@@ -62,13 +90,16 @@ class Exchange:
         self._background = background
         self._session = session
         self._keep_alive = keep_alive_seconds
-        self._primed = primed
+        self._streaming = streaming
+        self._primed = session is not None and request.revision in RULES and RULES[request.revision].primed_streams
         self._task: asyncio.Task[Any] | None = asyncio.current_task()
-        self._timers: list[asyncio.TimerHandle] = []
         self._watcher: asyncio.Task[None] | None = None
         self._writer: asyncio.Task[None] | None = None
         self.stream: Stream | None = None
-        self.cancelled_by_us = False
+        if streaming:
+            request.channel = self
+        if request.session is not None:
+            request.on_cancel(self._cancelled)
 
     # -------------------------------------------------------------------------------------------- the engine's channel
 
@@ -91,25 +122,21 @@ class Exchange:
 
     # -------------------------------------------------------------------------------------------- the transport's side
 
-    def watch(self, streaming: bool) -> None:
-        """From now on notice, soon, that the client left, and keep the connection alive if it may be a stream."""
-        loop = asyncio.get_running_loop()
+    def takes_long(self, seconds: float) -> None:
+        """The answer has taken so long already: watch whether anybody waits for it, and keep the connection alive."""
         if self._request.modern:
-            self._request.on_cancel(self._cancelled)
-            self._timers.append(loop.call_later(WATCH_AFTER_SECONDS, self._watch))
-        elif self._request.session is not None:
-            self._request.on_cancel(self._cancelled)
-        if streaming and self._session is not None and self._primed:  # early, so that the answer survives the connection
-            self._timers.append(loop.call_later(WATCH_AFTER_SECONDS, self.begin))
-        elif streaming:
-            self._timers.append(loop.call_later(self._keep_alive, self.begin))
+            self._watch()
+        if self._streaming and (
+            self._primed or seconds >= self._keep_alive
+        ):  # primed: so that the answer survives the connection
+            self.begin()
 
     def begin(self) -> Stream:
         """The stream; the first time, it begins."""
         if self.stream is None:
             self.stream = Stream() if self._session is None else self._session.open_stream()
             self.stream.overrun = self._gone
-            if self._primed and self._session is not None:
+            if self._primed:
                 self.stream.prime()
             self._writer = asyncio.get_running_loop().create_task(self._write(self.stream))
             self._watch()
@@ -129,20 +156,17 @@ class Exchange:
     def settled(self) -> None:
         """The work is done: nothing can cancel it any more."""
         self._task = None
-        for timer in self._timers:
-            timer.cancel()
-        self._timers.clear()
 
     def close(self) -> None:
         """Leave nothing behind."""
-        self.settled()
-        for task in (self._watcher, self._writer):
-            if task is not None:
-                task.cancel()
+        self._task = None
+        if self._watcher is not None:
+            self._watcher.cancel()
+        if self._writer is not None:
+            self._writer.cancel()
 
     def _cancelled(self) -> None:
         if self._task is not None:
-            self.cancelled_by_us = True
             self._task.cancel()
 
     def _watch(self) -> None:
@@ -160,6 +184,7 @@ class Exchange:
             self.stream.leave()
         if self._request.modern:
             self._request.cancel()
+            self._cancelled()
 
     async def _write(self, stream: Stream) -> None:
         with contextlib.suppress(OSError):  # some servers say so when the client has left
