@@ -143,10 +143,11 @@ def _needed_mode(request: Request, mode: str, declared: Any, missing: dict[str, 
 
 
 def _from_rounds(request: Request, questions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    answers = request.answers = dict(request.answers)
+    answers, given = dict(request.answers or {}), request.input_responses or {}
     for key, question in questions.items():
-        if key not in answers and key in request.input_responses:
-            answers[key] = checked_answer(key, question["method"], request.input_responses[key])
+        if key not in answers and key in given:
+            answers[key] = checked_answer(key, question["method"], given[key])
+    request.answers = answers
     unanswered = {key: question for key, question in questions.items() if key not in answers}
     if unanswered:
         raise InputRequiredError(unanswered)

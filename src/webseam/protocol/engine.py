@@ -38,7 +38,6 @@ from webseam.protocol.jsonrpc import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     error_reply,
-    result_reply,
     shown,
 )
 from webseam.protocol.outbound import Results
@@ -331,7 +330,7 @@ class Engine:
         if type(result) is dict and result.get("resultType", "complete") != "complete":
             result = self._interim(result, shape, rules, request)
         assert request.id is not None
-        return result_reply(request.id, self._results.encode(result, shape, rules))
+        return self._results.reply(request.id, result, shape, rules)
 
     def _pending(self, source: Awaitable[Any], shape: Shape, rules: Rules, request: Request) -> Outcome:
         request.unstarted = source
@@ -414,7 +413,7 @@ class Engine:
         if not (rules.modern and shape.rounds):
             raise TypeError(f"A provider gave a result of type {kind!r}, which {request.method} in {request.revision} has not.")
         if kind == "input_required" and "requestState" in result:
-            state = self._sealer.seal(request.answers, result["requestState"], self._about(request.params, request))
+            state = self._sealer.seal(request.answers or {}, result["requestState"], self._about(request.params, request))
             return {**result, "requestState": state}
         return result
 

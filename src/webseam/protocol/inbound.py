@@ -20,6 +20,7 @@ from webseam.protocol.jsonrpc import (
     PARSE_ERROR,
     UNSUPPORTED_PROTOCOL_VERSION,
     Message,
+    brackets,
     decode_message,
     mended,
     shown,
@@ -79,9 +80,9 @@ def read_message(data: bytes) -> Message | None:
     """The one message in `data`; None when it is a batch (a JSON array). Raises `RefusedError`."""
     if len(data) > LIMITS.message_bytes:
         raise RefusedError(INVALID_REQUEST, f"The message is larger than {LIMITS.message_bytes} bytes.", status=413)
-    if too_many(data):
+    levels = brackets(data)  # no more than that
+    if levels > LIMITS.message_nodes and too_many(data):
         raise RefusedError(INVALID_REQUEST, f"The message holds more than {LIMITS.message_nodes} objects and arrays.")
-    data = mended(data)
     try:
         if not data.isascii():
             data.decode()  # the parts that stay raw are not checked by the decoder
@@ -95,8 +96,11 @@ def read_message(data: bytes) -> Message | None:
     except UnicodeDecodeError:
         raise RefusedError(PARSE_ERROR, "The message is not valid UTF-8.") from None
     except msgspec.DecodeError as error:
+        whole = mended(data)
+        if whole != data:
+            return read_message(whole)
         raise RefusedError(PARSE_ERROR, f"The message is not valid JSON: {shown(str(error))}") from None
-    if too_deep(data):
+    if levels > LIMITS.message_depth and too_deep(data):
         raise _deep(message)
     if message.id is None:
         raise RefusedError(INVALID_REQUEST, "A request's id is a string or an integer, not null.")
@@ -163,6 +167,10 @@ def read_params(method: str, raw: Raw | UnsetType, headers: Mapping[str, str] | 
             raise RefusedError(INVALID_REQUEST, "The params of a message are an object.", status=status) from None
         raise RefusedError(INVALID_PARAMS, f"{shown(method)}: {shown(str(error), 300)}", status=status) from None
     except msgspec.DecodeError as error:  # what only shows when a string is unescaped
+        text = b"" if raw is UNSET else bytes(raw)
+        whole = mended(text)
+        if whole != text:
+            return read_params(method, Raw(whole), headers)
         raise RefusedError(PARSE_ERROR, f"The message is not valid JSON: {shown(str(error))}") from None
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from webseam.protocol.codec import Raw, decode, encode, well_formed
+from webseam.protocol.jsonrpc import result_reply
 from webseam.protocol.revisions import ROLE_ITEMS, SERVER_KEY
 
 if TYPE_CHECKING:
+    from webseam.protocol.jsonrpc import RequestId
     from webseam.protocol.revisions import Rules, Shape
 
 _ADDED = ("resultType", "ttlMs", "cacheScope")
@@ -41,6 +43,15 @@ class Results:
         self._server = Raw(encode(server_info))
         self._meta = Raw(encode({SERVER_KEY: self._server}))
         self._tail = b',"_meta":' + bytes(self._meta) + b"}"
+
+    def reply(self, message_id: RequestId, result: Any, shape: Shape, rules: Rules) -> bytes:
+        """The response that carries `result`; raises as `encode`. Copies a large result once."""
+        plain = type(result) is dict and "_meta" not in result and "resultType" not in result
+        if plain and rules.modern and not shape.cached and shape.items in result:
+            body = memoryview(encode(result))[1:-1]
+            head = b'{"jsonrpc":"2.0","id":%b,"result":{"resultType":"complete",' % encode(message_id)
+            return b"".join((head, body, self._tail, b"}"))
+        return result_reply(message_id, self.encode(result, shape, rules))
 
     def encode(self, result: Any, shape: Shape, rules: Rules) -> bytes:
         """One JSON object on one line. Raises what `json` would for a result that has no JSON form, TypeError for no result."""

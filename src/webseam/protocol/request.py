@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
 from webseam.protocol.codec import UNSET, Raw, Struct, UnsetType, msgspec
-from webseam.protocol.jsonrpc import LEVELS, notification
+from webseam.protocol.jsonrpc import LEVELS, mended, notification
 from webseam.protocol.revisions import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from webseam.protocol.channel import Channel
-    from webseam.protocol.revisions import Meta, Params
+    from webseam.protocol.revisions import Meta
     from webseam.protocol.session import Session
 
 
@@ -31,50 +31,35 @@ DEFAULT_LOG_LEVEL = "info"
 """What a session gets that never said what it wants (2025-11-25, server/utilities/logging, leaves it to the server)."""
 
 
-class Request:
+class Request(Struct, eq=False):
     """One request. A provider's method receives it when it has a parameter for it (see `webseam.protocol.roles`).
 
     `caller` is whatever the transport learnt about who asks, None when nobody was asked to identify themselves; `revision` is
     the one the request is served by; `headers` are HTTP's, None elsewhere. `state` is the provider's own, any JSON value: what
     is there when the client is asked something is there again in the next round (see `ask`).
+
+    A msgspec Struct because one is made for every message, and that makes it in C.
     """
 
-    __slots__ = (
-        "_asked", "_callbacks", "_progress", "answers", "caller", "cancelled", "channel", "early", "headers", "host", "id",
-        "input_responses", "method", "params", "raw", "revision", "session", "state", "unstarted",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        id: str | int | None = None,  # noqa: A002  # the field's own name
-        method: str = "",
-        revision: str = "",
-        caller: Any = None,
-        session: Session | None = None,
-        raw: Raw | UnsetType = UNSET,
-        params: Params | None = None,
-        headers: Mapping[str, str] | None = None,
-        host: Any = None,
-    ) -> None:
-        self.id = id
-        self.method = method
-        self.revision = revision
-        self.caller = caller
-        self.session = session
-        self.raw = raw
-        self.params = params
-        self.headers = headers
-        self.host = host  # the engine: logging, tasks and signatures are its own
-        self.cancelled = False
-        self.channel: Channel | None = None
-        self.early: list[bytes] | None = None
-        self.unstarted: Any = None  # the provider's coroutine until it first runs: nobody else would close it
-        self.state: Any = None
-        self.answers: dict[str, Any] = _NOTHING
-        self.input_responses: dict[str, Any] = _NOTHING
-        self._callbacks: list[Callable[[], object]] | None = None
-        self._progress: float | None = None
-        self._asked = 0
+    id: str | int | None = None
+    method: str = ""
+    revision: str = ""
+    caller: Any = None
+    session: Session | None = None
+    raw: Raw | UnsetType = UNSET
+    params: Any = None
+    headers: Mapping[str, str] | None = None
+    host: Any = None  # the engine: logging, tasks and signatures are its own
+    cancelled: bool = False
+    channel: Channel | None = None
+    early: list[bytes] | None = None
+    unstarted: Any = None  # the provider's coroutine until it first runs: nobody else would close it
+    state: Any = None
+    answers: dict[str, Any] | None = None
+    input_responses: dict[str, Any] | None = None
+    _callbacks: list[Callable[[], object]] | None = None
+    _progress: float | None = None
+    _asked: int = 0
 
     def __repr__(self) -> str:
         return f"Request({self.id!r}, {self.method!r}, {self.revision!r})"
@@ -97,7 +82,10 @@ class Request:
         """The whole of `params._meta` (trace context, keys of extensions); empty when there is none."""
         if self.raw is UNSET:
             return {}
-        return msgspec.json.decode(self.raw, type=_MetaOf).meta or {}
+        try:
+            return msgspec.json.decode(self.raw, type=_MetaOf).meta or {}
+        except msgspec.DecodeError:
+            return msgspec.json.decode(mended(bytes(self.raw)), type=_MetaOf).meta or {}
 
     @property
     def client_info(self) -> dict[str, Any] | None:
@@ -282,10 +270,6 @@ class Request:
             self._callbacks.append(callback)
 
 
-_NOTHING: dict[str, Any] = {}
-"""Shared by all requests without answers; replaced, never filled."""
-
-
 def principal_of(caller: Any) -> str:
     """Who a caller is: "" for nobody, a string for itself, an object's `principal`, else what `str` makes of it."""
     if caller is None:
@@ -297,8 +281,6 @@ def principal_of(caller: Any) -> str:
 
 class _Anonymous(Request):
     """The request of nobody: shared, so it can be neither cancelled nor waited for."""
-
-    __slots__ = ()
 
     def cancel(self) -> None:
         """Nothing waits on it."""

@@ -202,7 +202,7 @@ class Tasks:
         )
         await self._store.create(task)
         running = self._running[task.id] = Running(task)
-        running.request = TaskRequest(request, self, running)
+        running.request = TaskRequest.of(request, self, running)
         assert request.channel is not None
         seed = {"resultType": "task", **task.seed()}
         running.cancel = request.channel.spawn(self._run(work, running))
@@ -280,27 +280,39 @@ class TaskRequest(Request):
     """The request as the work of a task sees it: its questions go on the task; progress and logs have nowhere to go (SEP-2663,
     "Task Status Notifications")."""
 
-    __slots__ = ("_running", "_tasks")
+    running: Any = None
+    tasks: Any = None
 
-    def __init__(self, request: Request, tasks: Tasks, running: Running) -> None:
-        super().__init__(
-            request.id, request.method, request.revision, request.caller, None, request.raw, request.params, None, request.host
-        )
-        self.channel = request.channel
-        self._tasks = tasks
-        self._running = running
+    @classmethod
+    def of(cls, request: Request, tasks: Tasks, running: Running) -> TaskRequest:
+        """The request of the call that began the task, as its work sees it."""
+        return cls(
+            id=request.id, method=request.method, revision=request.revision, caller=request.caller, raw=request.raw,
+            params=request.params, host=request.host, channel=request.channel, running=running, tasks=tasks,
+        )  # fmt: skip
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:  # noqa: ARG002  # the signature of Request's
         """Shown as the task's status message, as far as there is one."""
         if message is not None:
-            self._running.task.message = message
+            self.running.task.message = message
 
     def log(self, level: str, data: Any, logger: str | None = None) -> None:
         """Nowhere to go."""
 
+    def emit(self, message: bytes, *, keep: bool) -> None:
+        """The answer to the call went out long ago: nothing can follow it."""
+
+    def close_stream(self, retry_ms: int | None = None) -> None:
+        """There is no stream any more."""
+
+    async def run_as_task(self, work: Work, **_options: Any) -> Any:
+        """It is one already."""
+        return await work(self)
+
     async def ask(self, questions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """As `Request.ask`; the task is `input_required` until every answer is there."""
-        return await self._tasks.ask(self._running, questions)
+        answers: dict[str, Any] = await self.tasks.ask(self.running, questions)
+        return answers
 
 
 def declared(request: Request) -> bool:

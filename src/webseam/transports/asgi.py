@@ -22,7 +22,7 @@ from webseam.protocol.request import principal_of
 from webseam.protocol.revisions import MODERN, RULES
 from webseam.protocol.session import Session
 from webseam.transports.background import Background
-from webseam.transports.exchange import Exchange, Lookout, write_stream
+from webseam.transports.exchange import Begun, Exchange, Lookout, write_stream
 from webseam.transports.sessions import Sessions
 from webseam.transports.sse import Stream
 
@@ -184,7 +184,10 @@ class Application:
             return
         _check_message(headers.raw)
         session = self.session_of(headers.raw, caller) if self.engine.needs_sessions else None
-        body = await _body(headers.raw, receive)
+        event = await receive()
+        body: bytes | None = event.get("body", b"")
+        if event["type"] != "http.request" or event.get("more_body") or len(body or b"") > LIMITS.message_bytes:
+            body = await _body(event, headers.raw, receive)
         if body is None:
             return
         if session is not None or not self.engine.needs_sessions or headers.raw.get(b"mcp-protocol-version") in _MODERN:
@@ -266,6 +269,8 @@ class Application:
             return
         if not _accepts(headers.get(b"accept", b""), _EVENT_RANGES):
             raise _Answer(406, "A GET opens an event stream: send `Accept: text/event-stream`.")
+        if self.streams.full(principal):
+            raise self.streams.refusal(principal)
         self.streams.take(principal)
         try:
             await self.stream_of(session, headers.get(b"last-event-id"), receive, send)
@@ -311,25 +316,12 @@ class Application:
             else:
                 await _send(send, outcome.status, outcome.reply, _JSON, *extra)
             return
-        count = self.pending if request.method != LISTEN else self.streams
-        principal = principal_of(request.caller)
-        try:
-            count.take(principal)
-        except _Answer:
-            outcome.abandon()
-            raise
-        streaming = _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES)
+        accept = headers.raw.get(b"accept", b"")
+        streaming = accept == _BOTH or _accepts(accept, _EVENT_RANGES)
         exchange = Exchange(request, receive, send, self.background, session, self.keep_alive_seconds, streaming)
-        self.lookout.add(exchange)
-        try:
-            settled = await self.work(outcome, request, exchange)
-            if exchange.stream is not None:
-                await exchange.finish(None if settled is None else settled.reply)
-                return
-        finally:
-            exchange.close()
-            self.lookout.remove(exchange)
-            count.give(principal)
+        if streaming:
+            request.channel = exchange
+        settled = await self.work(outcome, request, exchange)
         if settled is None:
             return
         if settled.reply is None:
@@ -338,24 +330,56 @@ class Application:
             await _send(send, settled.status, settled.reply, _JSON)
 
     async def work(self, outcome: Outcome, request: Request, exchange: Exchange) -> Outcome | None:
-        """The settled outcome; None when there is nobody to answer."""
-        assert outcome.work is not None
+        """What is to be answered; None when nothing is, because it was streamed or nobody waits. Raises `_Answer`.
+
+        The first step is taken at once: most that does not wait for anything is done by then, and needs no looking after.
+        """
+        work = outcome.work
+        assert work is not None
+        count = self.pending if request.method != LISTEN else self.streams
+        principal = principal_of(request.caller)
+        if count.full(principal):
+            outcome.abandon()
+            raise count.refusal(principal)
         try:
-            settled = await outcome.work
+            try:
+                waited = work.send(None)
+            except StopIteration as done:
+                settled: Outcome | None = done.value
+            else:
+                exchange.waits()
+                count.take(principal)
+                self.lookout.add(exchange)
+                try:
+                    settled = await Begun(work, waited)
+                finally:
+                    self.lookout.remove(exchange)
+                    count.give(principal)
         except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                if request.cancelled:  # that was the client
-                    task.uncancel()
-                    return None
-                if exchange.stream is not None:
-                    return None
-                raise _Answer(503, "This server is stopping: try again.", _RETRY, _CLOSE, code=INTERNAL_ERROR) from None
-            self.fault(error)
-            return lost(request)
+            settled = self.cancelled(error, request, exchange)
+        try:
+            if settled is not None and request.cancelled and request.modern:
+                settled = None
+            if exchange.stream is None:
+                return settled
+            await exchange.finish(None if settled is None else settled.reply)
+            return None
         finally:
-            exchange.settled()
-        return None if request.cancelled and request.modern else settled
+            exchange.close()
+
+    def cancelled(self, error: BaseException, request: Request, exchange: Exchange) -> Outcome | None:
+        """What is left to say after the work was cancelled. Raises `_Answer`."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            if request.cancelled:  # that was the client
+                task.uncancel()
+                return None
+            if exchange.stream is not None:
+                return None
+            exchange.close()
+            raise _Answer(503, "This server is stopping: try again.", _RETRY, _CLOSE, code=INTERNAL_ERROR)
+        self.fault(error)
+        return lost(request)
 
 
 class Count:
@@ -370,15 +394,20 @@ class Count:
         self._all = 0
         self._callers: dict[str, int] = {}
 
+    def full(self, principal: str) -> bool:
+        """Whether there is no place for another."""
+        return self._all >= self._of or self._callers.get(principal, 0) >= self._each
+
+    def refusal(self, principal: str) -> _Answer:
+        """What says so."""
+        limit = self._each if self._all < self._of and self._callers.get(principal, 0) >= self._each else self._of
+        text = f"{limit} {self._what}, as many as this server takes on: try again in {RETRY_AFTER_SECONDS} s."
+        return _Answer(503, text, _RETRY, code=INTERNAL_ERROR)
+
     def take(self, principal: str) -> None:
-        """Take a place. Raises `_Answer` (503) when there is none."""
-        own = self._callers.get(principal, 0)
-        if self._all >= self._of or own >= self._each:
-            limit = self._of if self._all >= self._of else self._each
-            text = f"{limit} {self._what}, as many as this server takes on: try again in {RETRY_AFTER_SECONDS} s."
-            raise _Answer(503, text, _RETRY, code=INTERNAL_ERROR)
+        """Take a place; to be given back."""
         self._all += 1
-        self._callers[principal] = own + 1
+        self._callers[principal] = self._callers.get(principal, 0) + 1
 
     def give(self, principal: str) -> None:
         """Give a place back."""
@@ -399,8 +428,9 @@ async def _left(receive: Receive) -> None:
 # ------------------------------------------------------------------------------------------------ requests
 
 
-async def _body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
-    """The whole body; None when the client left. Raises `_Answer` when it is too large or takes too long."""
+async def _body(event: Event, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
+    """The whole of a body that begins with `event`; None when the client left. Raises `_Answer` when it is too large or takes
+    too long."""
     limit = LIMITS.message_bytes
     length = headers.get(b"content-length", b"0")
     if not length.isdigit():
@@ -408,12 +438,6 @@ async def _body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes | Non
     declared = int(length[:20])
     if declared > 2 * limit:
         raise _too_large()
-    event = await receive()
-    if event["type"] == "http.request" and not event.get("more_body"):
-        body: bytes = event.get("body", b"")
-        if len(body) > limit:
-            raise _too_large()
-        return body
     pieces, size = [], 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -447,10 +471,11 @@ def _check_message(headers: Mapping[bytes, bytes]) -> None:
     content_type = headers.get(b"content-type", b"")
     if content_type != b"application/json" and not _is_json(content_type):
         raise _Answer(415, "Messages are sent as `Content-Type: application/json`.")
-    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+    encoding = headers.get(b"content-encoding")
+    if encoding is not None and encoding.lower() != b"identity":
         raise _Answer(415, "Messages are sent without a Content-Encoding.")
-    accept = headers.get(b"accept")
-    if accept is not None and not _accepts(accept, _JSON_RANGES):
+    accept = headers.get(b"accept", _BOTH)
+    if accept != _BOTH and not _accepts(accept, _JSON_RANGES):
         raise _Answer(406, "Answers are application/json: send `Accept: application/json, text/event-stream`.")
 
 
@@ -474,8 +499,6 @@ _BOTH = b"application/json, text/event-stream"
 
 def _accepts(accept: bytes, ranges: frozenset[bytes]) -> bool:
     """Whether one of `ranges` is among what is accepted. Clients must accept both JSON and event streams."""
-    if accept == _BOTH:
-        return True
     return any(part.partition(b";")[0].strip().lower() in ranges for part in accept.split(b","))
 
 

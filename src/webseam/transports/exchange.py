@@ -14,12 +14,13 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from webseam.protocol.codec import Struct
 from webseam.protocol.revisions import RULES
 from webseam.transports.background import Background, waiter
 from webseam.transports.sse import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+    from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
 
     from webseam.protocol.request import Request
     from webseam.transports.sessions import HttpSession
@@ -36,6 +37,32 @@ STREAM_HEADERS = (
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),
 )
+
+
+class Begun:
+    """Work whose first step was taken already, in this very task: awaiting it goes on from there."""
+
+    __slots__ = ("_waited", "_work")
+
+    def __init__(self, work: Coroutine[Any, Any, Any], waited: Any) -> None:
+        self._work = work
+        self._waited = waited  # what the first step waits for
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        waited = self._waited
+        try:
+            while True:
+                try:
+                    value = yield waited
+                except GeneratorExit:
+                    self._work.close()
+                    raise
+                except BaseException as error:  # noqa: BLE001  # a cancellation, or whatever the task throws in: it is the work's
+                    waited = self._work.throw(error)
+                else:
+                    waited = self._work.send(value)
+        except StopIteration as done:
+            return done.value
 
 
 class Lookout:
@@ -66,40 +93,23 @@ class Lookout:
         self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look) if self._exchanges else None
 
 
-class Exchange:
-    """The channel of one request over HTTP. `session` keeps the stream for a client that comes back."""
+class Exchange(Struct, eq=False):
+    """The channel of one request over HTTP. `session` keeps the stream for a client that comes back.
 
-    __slots__ = (
-        "_background", "_keep_alive", "_primed", "_receive", "_request", "_send", "_session", "_streaming", "_task", "_watcher",
-        "_writer", "stream",
-    )  # fmt: skip
+    A Struct, as `Request` is one: it is made for every call.
+    """
 
-    def __init__(
-        self,
-        request: Request,
-        receive: Receive,
-        send: Send,
-        background: Background,
-        session: HttpSession | None,
-        keep_alive_seconds: float,
-        streaming: bool,
-    ) -> None:
-        self._request = request
-        self._receive = receive
-        self._send = send
-        self._background = background
-        self._session = session
-        self._keep_alive = keep_alive_seconds
-        self._streaming = streaming
-        self._primed = session is not None and request.revision in RULES and RULES[request.revision].primed_streams
-        self._task: asyncio.Task[Any] | None = asyncio.current_task()
-        self._watcher: asyncio.Task[None] | None = None
-        self._writer: asyncio.Task[None] | None = None
-        self.stream: Stream | None = None
-        if streaming:
-            request.channel = self
-        if request.session is not None:
-            request.on_cancel(self._cancelled)
+    request: Request
+    receive: Receive
+    write: Send
+    background: Background
+    session: HttpSession | None
+    keep_alive_seconds: float
+    streaming: bool
+    stream: Stream | None = None
+    _task: asyncio.Task[Any] | None = None
+    _watcher: asyncio.Task[None] | None = None
+    _writer: asyncio.Task[None] | None = None
 
     # -------------------------------------------------------------------------------------------- the engine's channel
 
@@ -113,28 +123,37 @@ class Exchange:
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> Callable[[], object]:
         """Run `work` beyond this request."""
-        return self._background.spawn(work)
+        return self.background.spawn(work)
 
     def close_stream(self, retry_ms: int | None) -> None:
         """Let the client come back for the rest, where there is a session to come back to."""
-        if self._session is not None:
+        if self.session is not None:
             self.begin().hang_up(retry_ms)
 
     # -------------------------------------------------------------------------------------------- the transport's side
 
+    def waits(self) -> None:
+        """The work goes on for a while, in this task: what cancels the request cancels it."""
+        self._task = asyncio.current_task()
+        if self.request.session is not None:
+            self.request.on_cancel(self._cancelled)
+
     def takes_long(self, seconds: float) -> None:
         """The answer has taken so long already: watch whether anybody waits for it, and keep the connection alive."""
-        if self._request.modern:
+        if self.request.modern:
             self._watch()
-        if self._streaming and (
-            self._primed or seconds >= self._keep_alive
-        ):  # primed: so that the answer survives the connection
-            self.begin()
+        if self.streaming and (seconds >= self.keep_alive_seconds or self._primed):
+            self.begin()  # where it can be resumed, early: then the answer survives the connection
+
+    @property
+    def _primed(self) -> bool:
+        rules = RULES.get(self.request.revision)
+        return self.session is not None and rules is not None and rules.primed_streams
 
     def begin(self) -> Stream:
         """The stream; the first time, it begins."""
         if self.stream is None:
-            self.stream = Stream() if self._session is None else self._session.open_stream()
+            self.stream = Stream() if self.session is None else self.session.open_stream()
             self.stream.overrun = self._gone
             if self._primed:
                 self.stream.prime()
@@ -158,8 +177,9 @@ class Exchange:
         self._task = None
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Leave nothing behind, no cycle of references either."""
         self._task = None
+        self.request.channel = None
         if self._watcher is not None:
             self._watcher.cancel()
         if self._writer is not None:
@@ -174,7 +194,7 @@ class Exchange:
             self._watcher = asyncio.get_running_loop().create_task(self._notice())
 
     async def _notice(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
+        while (await self.receive())["type"] != "http.disconnect":
             pass
         self._gone()
 
@@ -182,13 +202,13 @@ class Exchange:
         """Nobody reads any more."""
         if self.stream is not None:
             self.stream.leave()
-        if self._request.modern:
-            self._request.cancel()
+        if self.request.modern:
+            self.request.cancel()
             self._cancelled()
 
     async def _write(self, stream: Stream) -> None:
         with contextlib.suppress(OSError):  # some servers say so when the client has left
-            await write_stream(stream, self._send, self._keep_alive)
+            await write_stream(stream, self.write, self.keep_alive_seconds)
 
 
 async def write_stream(
