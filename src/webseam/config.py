@@ -25,7 +25,7 @@ class Limits:
     __slots__ = ()
 
     # messages
-    message_bytes = 4 * 1024 * 1024
+    message_bytes = 10 * 1024 * 1024
     message_depth = 64
     batch_messages = 50
     message_nodes = 250_000  # objects and arrays in one message

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from webseam.protocol.asking import ClientRefusedError
     from webseam.protocol.channel import Channel, Waiter
     from webseam.protocol.engine import Engine
+    from webseam.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
     from webseam.protocol.outcome import Outcome
     from webseam.protocol.request import Request
     from webseam.protocol.revisions import REVISIONS
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from webseam.protocol.tasks import MemoryTaskStore, Task, TaskStore
 
 __all__ = [
+    "INVALID_PARAMS",
+    "RESOURCE_NOT_FOUND",
     "REVISIONS",
     "Channel",
     "ClientRefusedError",
@@ -50,6 +53,8 @@ _HOMES = {
     "Channel": "webseam.protocol.channel",
     "Waiter": "webseam.protocol.channel",
     "Engine": "webseam.protocol.engine",
+    "INVALID_PARAMS": "webseam.protocol.jsonrpc",
+    "RESOURCE_NOT_FOUND": "webseam.protocol.jsonrpc",
     "Outcome": "webseam.protocol.outcome",
     "Request": "webseam.protocol.request",
     "REVISIONS": "webseam.protocol.revisions",

@@ -125,8 +125,10 @@ def _needed(request: Request, question: Mapping[str, Any], missing: dict[str, An
         missing.setdefault(name, {})
     if method == ELICIT:
         _needed_mode(request, params.get("mode", "form"), declared, missing)
-    elif method == SAMPLE and ("tools" in params or "toolChoice" in params) and "tools" not in (declared or {}):
-        missing.setdefault(name, {})["tools"] = {}
+    elif method == SAMPLE and ("tools" in params or "toolChoice" in params):
+        known = declared if isinstance(declared, dict) else {}
+        if "tools" not in known:
+            missing.setdefault(name, {})["tools"] = {}
 
 
 def _needed_mode(request: Request, mode: str, declared: Any, missing: dict[str, Any]) -> None:

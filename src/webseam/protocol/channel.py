@@ -42,6 +42,30 @@ class Channel(Protocol):
         """End the connection, not the stream: the client comes back for the rest. Nothing where that cannot be."""
 
 
+def let_go(value: Any) -> None:
+    """Close an awaitable that nobody will await, in the way it has: a coroutine would be complained about."""
+    close = getattr(value, "close", None) or getattr(value, "cancel", None)
+    if close is not None:
+        close()
+
+
+class Following:
+    """`work`, which begins by awaiting `first`: let go of before it began, it leaves neither behind."""
+
+    __slots__ = ("_first", "_work")
+
+    def __init__(self, work: Coroutine[Any, Any, Any], first: Any) -> None:
+        self._work = work
+        self._first = first
+
+    def __await__(self) -> Any:
+        return self._work.__await__()
+
+    def close(self) -> None:
+        self._work.close()
+        let_go(self._first)
+
+
 async def awaited(value: Awaitable[Any] | Any) -> Any:
     """The value, awaited when it wants to be."""
     return await value if hasattr(value, "__await__") else value

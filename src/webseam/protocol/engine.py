@@ -22,6 +22,7 @@ from webseam.protocol import verbs
 from webseam.protocol.asking import InputRequiredError, missing_capability
 from webseam.protocol.batch import answer_batch
 from webseam.protocol.changes import Changes
+from webseam.protocol.channel import Following
 from webseam.protocol.codec import UNSET
 from webseam.protocol.inbound import (
     VERSION_HEADER,
@@ -31,6 +32,7 @@ from webseam.protocol.inbound import (
     read_batch,
     read_message,
     read_params,
+    read_request,
     unsupported,
 )
 from webseam.protocol.jsonrpc import (
@@ -58,6 +60,10 @@ if TYPE_CHECKING:
 
 DISCOVER_TTL_MS = 3_600_000
 """How long `server/discover` stays true: what an engine offers changes with the program, not while it runs."""
+
+
+WARM = 8
+"""After so many messages it is worth while to build the decoder of whole requests."""
 
 
 class Engine:
@@ -96,6 +102,7 @@ class Engine:
         self.needs_sessions = False
         """Whether a provider asks the client or tells it of changes: then HTTP keeps sessions for the handshake era."""
         self.logs = False
+        self._received = 0
         self._modern = any(version in MODERN for version in versions)
         self._handshake = next((version for version in versions if version in HANDSHAKE), None)
         self._results = Results(info)
@@ -175,8 +182,8 @@ class Engine:
         call = members["call"]
         mirrors = self._mirrors = Mirrors(members["list"], self._tell)
 
-        async def after_learning(learning: Awaitable[None], params: Any, request: Request) -> Any:
-            await learning
+        async def after_learning(page: Awaitable[Any], params: Any, request: Request) -> Any:
+            await mirrors.learn_from(page, request)
             mirrors.check(params.name, params.arguments or {}, request.headers or {})
             result = call(params.name, params.arguments or {}, request)
             return await result if hasattr(result, "__await__") else result
@@ -184,9 +191,9 @@ class Engine:
         def verb(params: Any, request: Request) -> Any:
             if request.headers is not None and request.modern:
                 if not mirrors.knows(params.name):
-                    learning = mirrors.learn(request)
-                    if learning is not None:
-                        return after_learning(learning, params, request)
+                    page = mirrors.learn(request)
+                    if page is not None:
+                        return Following(after_learning(page, params, request), page)
                 mirrors.check(params.name, params.arguments or {}, request.headers)
             return call(params.name, params.arguments or {}, request)
 
@@ -252,6 +259,12 @@ class Engine:
         `headers` are given by HTTP alone, names in lower case: then they must agree with the body.
         """
         try:
+            if self._received >= WARM:
+                request = read_request(data)
+                if request is not None:
+                    return self._serve(request.verb, request.id, request.params, data, caller, session, headers)
+            else:
+                self._received += 1
             message = read_message(data)
             if message is None:
                 return self._batch(data, caller, session, headers)
@@ -269,6 +282,23 @@ class Engine:
             return self._notified(method, message, session, headers)
         try:
             params = read_params(method, raw, headers)
+        except RefusedError as refusal:
+            refusal.message_id = message_id
+            raise
+        return self._serve(method, message_id, params, raw, caller, session, headers)
+
+    def _serve(
+        self,
+        method: str,
+        message_id: str | int,
+        params: Any,
+        raw: Any,
+        caller: Any,
+        session: Session | None,
+        headers: Mapping[str, str] | None,
+    ) -> Outcome:
+        """A request that has been read, `raw` being where from."""
+        try:
             revision = self._revision(method, params, session, headers)
             if session is not None and message_id in session.pending:
                 raise RefusedError(INVALID_REQUEST, "A request with this id is still pending.")
@@ -288,11 +318,13 @@ class Engine:
                 return self._pending(result, shape, rules, request)
             return Outcome(self._reply(result, shape, rules, request), before=request.early)
         except InputRequiredError as asked:
-            return self._questions(asked, shape, rules, request)
+            outcome = self._questions(asked, shape, rules, request)
         except ProtocolError as error:
-            return self._error(message_id, error, rules)
+            outcome = self._error(message_id, error, rules)
         except Exception as error:  # noqa: BLE001  # a provider's fault must not reach the client, nor stop the transport
-            return self._fault(message_id, error)
+            outcome = self._fault(message_id, error)
+        outcome.before = request.early
+        return outcome
 
     def _revision(self, method: str, params: Any, session: Session | None, headers: Mapping[str, str] | None) -> str:
         meta = params.meta
@@ -374,8 +406,12 @@ class Engine:
     def _in_batch(self, data: bytes, caller: Any, session: Session | None, headers: Mapping[str, str] | None) -> Outcome:
         try:
             message = read_message(data)
-            if message is None or message.method == "initialize":  # 2025-03-26, basic/lifecycle: never part of a batch
-                raise RefusedError(INVALID_REQUEST, "A batch holds messages, and never `initialize`.")
+            if message is None:
+                raise RefusedError(INVALID_REQUEST, "A batch holds messages, no other batch.")
+            if message.method == "initialize":  # 2025-03-26, basic/lifecycle
+                message_id = None if message.id is UNSET else message.id
+                text = "`initialize` is never part of a batch."
+                raise RefusedError(INVALID_REQUEST, text, message_id=message_id, answered=message.id is not UNSET)
             return self._answer(message, caller, session, headers)
         except RefusedError as refusal:
             return refused(refusal)

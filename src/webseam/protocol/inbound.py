@@ -40,6 +40,7 @@ from webseam.protocol.revisions import (
     WITHOUT_HEADER,
     Meta,
     decode_params,
+    request_decoder,
 )
 
 if TYPE_CHECKING:
@@ -107,19 +108,31 @@ def read_message(data: bytes) -> Message | None:
     return message
 
 
+def read_request(data: bytes) -> Any:
+    """The request in `data`, read in one go (`revisions.request_decoder`); None for whatever the ladder has to look at."""
+    if len(data) > LIMITS.message_bytes or brackets(data) > LIMITS.message_depth:
+        return None
+    try:
+        if not data.isascii():
+            data.decode()
+        return request_decoder()(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
 def _deep(message: Message | None = None) -> RefusedError:
     text = f"The message nests deeper than {LIMITS.message_depth} levels."
     if message is None:  # so deep that the decoder gave up
         return RefusedError(INVALID_REQUEST, text)
     if message.id is UNSET or message.id is None:
-        return RefusedError(INVALID_REQUEST, text, answered=message.method is UNSET)
+        return RefusedError(INVALID_REQUEST, text, answered=message.id is None or message.method is UNSET)
     return RefusedError(INVALID_REQUEST, text, message_id=message.id)
 
 
 def _invalid(data: bytes, why: str) -> RefusedError:
     """JSON, but not a JSON-RPC message: its id is repeated where there is a usable one (JSON-RPC 2.0, section 5)."""
     try:
-        found = decode(data)
+        found = decode(mended(data))
     except (msgspec.DecodeError, RecursionError):
         return RefusedError(PARSE_ERROR, "The message is not valid JSON.")
     message_id = None

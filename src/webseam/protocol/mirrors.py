@@ -87,19 +87,22 @@ class Mirrors:
         """The list changed."""
         self._tools.clear()
 
-    def learn(self, request: Request) -> Awaitable[None] | None:
-        """Read the whole list, as the caller of `request` sees it. Gives what is to be awaited, None when it is done."""
+    def learn(self, request: Request) -> Awaitable[Any] | None:
+        """Read the whole list, as the caller of `request` sees it. None when that is done, else the page to go on with by
+        `learn_from`."""
         cursor: str | None = None
         for _ in range(PAGES):
             page = self._listed(cursor, request)
             if hasattr(page, "__await__"):
-                return self._learn_from(page, request)
+                awaitable: Awaitable[Any] = page
+                return awaitable
             cursor = self._note_page(page)
             if cursor is None:
                 break
         return None
 
-    async def _learn_from(self, page: Any, request: Request) -> None:
+    async def learn_from(self, page: Any, request: Request) -> None:
+        """Go on with a page that `learn` gave."""
         for _ in range(PAGES):
             cursor = self._note_page(await awaited(page))
             if cursor is None:

@@ -46,6 +46,8 @@ class Results:
 
     def reply(self, message_id: RequestId, result: Any, shape: Shape, rules: Rules) -> bytes:
         """The response that carries `result`; raises as `encode`. Copies a large result once."""
+        if type(result) is list and shape.items:
+            result = {shape.items: result}
         plain = type(result) is dict and "_meta" not in result and "resultType" not in result
         if plain and rules.modern and not shape.cached and shape.items in result:
             body = memoryview(encode(result))[1:-1]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine  # noqa: TC003  # msgspec looks the annotations up when somebody asks for `help()`
 from typing import TYPE_CHECKING, Any
 
 from webseam.protocol.codec import Struct
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, NO_ID, error_reply
+from webseam.protocol.request import Request  # noqa: TC001  # as above
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Sequence
 
     from webseam.protocol.inbound import RefusedError
-    from webseam.protocol.request import Request
     from webseam.protocol.revisions import Rules
 
 

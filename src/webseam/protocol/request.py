@@ -6,25 +6,32 @@ before there is a channel (a provider that answers at once has none) waits in `e
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping  # noqa: TC003  # msgspec looks annotations up when somebody asks for `help()`
 from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
+from webseam.protocol.channel import Channel, let_go
 from webseam.protocol.codec import UNSET, Raw, Struct, UnsetType, msgspec
 from webseam.protocol.jsonrpc import LEVELS, mended, notification
 from webseam.protocol.revisions import RULES
+from webseam.protocol.session import Session  # noqa: TC001  # as above
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable
 
-    from webseam.protocol.channel import Channel
     from webseam.protocol.revisions import Meta
-    from webseam.protocol.session import Session
 
 
 class _MetaOf(Struct):
     """Params as far as `_meta`, whole."""
 
     meta: dict[str, Any] | UnsetType | None = msgspec.field(name="_meta", default=UNSET)
+
+
+class _MessageOf(Struct):
+    """A message as far as that."""
+
+    params: _MetaOf
 
 
 DEFAULT_LOG_LEVEL = "info"
@@ -46,7 +53,7 @@ class Request(Struct, eq=False):
     revision: str = ""
     caller: Any = None
     session: Session | None = None
-    raw: Raw | UnsetType = UNSET
+    raw: Raw | bytes | UnsetType = UNSET  # the params as they came, or the whole message
     params: Any = None
     headers: Mapping[str, str] | None = None
     host: Any = None  # the engine: logging, tasks and signatures are its own
@@ -82,6 +89,8 @@ class Request(Struct, eq=False):
         """The whole of `params._meta` (trace context, keys of extensions); empty when there is none."""
         if self.raw is UNSET:
             return {}
+        if type(self.raw) is bytes:  # the whole message
+            return msgspec.json.decode(self.raw, type=_MessageOf).params.meta or {}
         try:
             return msgspec.json.decode(self.raw, type=_MetaOf).meta or {}
         except msgspec.DecodeError:
@@ -254,7 +263,7 @@ class Request(Struct, eq=False):
             return
         self.cancelled = True
         if self.unstarted is not None:
-            (getattr(self.unstarted, "close", None) or self.unstarted.cancel)()
+            let_go(self.unstarted)
             self.unstarted = None
         callbacks, self._callbacks = self._callbacks, None
         for callback in callbacks or ():

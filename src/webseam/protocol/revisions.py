@@ -10,7 +10,7 @@ request names its revision in `params._meta` and stands alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from webseam.protocol.codec import UNSET, Struct, UnsetType, msgspec
 from webseam.protocol.jsonrpc import (
@@ -227,6 +227,39 @@ class _Decoders(dict[str, "Callable[[Any], Any]"]):
         decoder = self[method] = msgspec.json.Decoder(shape.params).decode
         return decoder
 
+
+def request_decoder() -> Callable[[bytes], Any]:
+    """A decoder of whole requests, params and all, of every method there is; a third faster than one after the other.
+
+    What it gives has `id`, `params` and `verb`, the method. It refuses what is not a plain request: then the ladder of
+    `inbound` says what that is. Built once, and not at the start: it takes some milliseconds.
+    """
+    if not _REQUESTS:
+        envelopes = [
+            msgspec.defstruct(
+                "Envelope",
+                [("jsonrpc", Literal["2.0"]), ("id", str | int), _params_field(shape)],
+                tag_field="method",
+                tag=method,
+                namespace={"verb": method},
+            )
+            for method, shape in VERBS.items()
+            if not shape.notification
+        ]
+        _REQUESTS.append(msgspec.json.Decoder(Union[tuple(envelopes)]).decode)  # noqa: UP007  # made of a list
+    return _REQUESTS[0]
+
+
+def _params_field(shape: Shape) -> tuple[Any, ...]:
+    """Left out where they may be."""
+    try:
+        shape.params()
+    except TypeError:
+        return ("params", shape.params)
+    return ("params", shape.params, msgspec.field(default_factory=shape.params))
+
+
+_REQUESTS: list[Callable[[bytes], Any]] = []
 
 DECODERS = _Decoders()
 decode_params = msgspec.json.Decoder(Params).decode

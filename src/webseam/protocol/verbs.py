@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
 from webseam.errors import ProtocolError
-from webseam.protocol.channel import awaited
+from webseam.protocol.channel import Following, awaited
 from webseam.protocol.codec import Raw, decode, msgspec
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 from webseam.protocol.outbound import as_object
@@ -60,7 +60,7 @@ def _complete(complete: Callable[..., Any], params: Any, request: Request) -> An
     argument = {"name": params.argument.name, "value": params.argument.value}
     context = (params.context.arguments if params.context is not None else None) or {}
     result = complete(params.ref, argument, context, request)
-    return _completed_later(result) if hasattr(result, "__await__") else completed(result)
+    return Following(_completed_later(result), result) if hasattr(result, "__await__") else completed(result)
 
 
 async def _completed_later(result: Awaitable[Any]) -> dict[str, Any]:

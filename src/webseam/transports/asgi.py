@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 PENDING_CALLS = LIMITS.pending_calls * 4
 BODY_SECONDS = LIMITS.call_seconds
+DROPPED_BYTES = LIMITS.message_bytes * 16
+"""How much of a message that is too large is read all the same: a client that is still sending would not see the answer."""
 RETRY_AFTER_SECONDS = 1
 LISTEN = "subscriptions/listen"
 
@@ -50,6 +52,8 @@ _JSON = (b"content-type", b"application/json")
 _CLOSE = (b"connection", b"close")
 _RETRY = (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)
 _CHALLENGE = (b"www-authenticate", b"Bearer")
+_LARGE_DIGITS = len(str(LIMITS.message_bytes))
+_NO_SESSION_ID = "The Mcp-Session-Id header is missing: send the id that came with the answer to `initialize`."
 _MODERN = frozenset(version.encode() for version in MODERN)
 
 
@@ -184,7 +188,9 @@ class Application:
             return
         _check_message(headers.raw)
         session = self.session_of(headers.raw, caller) if self.engine.needs_sessions else None
-        event = await receive()
+        if len(headers.raw.get(b"content-length", b"")) >= _LARGE_DIGITS:
+            _check_length(headers.raw)
+        event = await _begun(receive)
         body: bytes | None = event.get("body", b"")
         if event["type"] != "http.request" or event.get("more_body") or len(body or b"") > LIMITS.message_bytes:
             body = await _body(event, headers.raw, receive)
@@ -235,6 +241,8 @@ class Application:
         protocol = Session(handshake_first=True)
         outcome = self.engine.receive(body, caller, protocol, headers)
         if protocol.revision is None:
+            if outcome.status == 202:  # a response: without its session it answers nothing
+                raise _Answer(400, _NO_SESSION_ID)
             return outcome, None, ()
         session = self.sessions.add(protocol)
         if session is None:
@@ -257,7 +265,7 @@ class Application:
             raise _Answer(400, f"MCP {_text(version)!r} is not served: {', '.join(self.engine.protocol_versions)} are.")
         session_id = headers.get(b"mcp-session-id")
         if session_id is None:
-            raise _Answer(400, "The Mcp-Session-Id header is missing: send the id that came with the answer to `initialize`.")
+            raise _Answer(400, _NO_SESSION_ID)
         session = self.sessions.get(session_id.decode("latin-1"), principal)
         if session is None:
             raise _Answer(
@@ -288,10 +296,12 @@ class Application:
         writer = asyncio.ensure_future(write_stream(stream, send, self.keep_alive_seconds, after))
         watcher = asyncio.ensure_future(_left(receive))
         try:
-            await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in (writer, watcher):
                 task.cancel()
+        if writer in done:
+            writer.result()  # raises what went wrong
 
     # -------------------------------------------------------------------------------------------- answers
 
@@ -318,14 +328,16 @@ class Application:
             return
         accept = headers.raw.get(b"accept", b"")
         streaming = accept == _BOTH or _accepts(accept, _EVENT_RANGES)
-        exchange = Exchange(request, receive, send, self.background, session, self.keep_alive_seconds, streaming)
+        resumes = self.resumable_answers and streaming and session is not None
+        exchange = Exchange(request, receive, send, self.background, session, self.keep_alive_seconds, streaming, resumes)
         if streaming:
             request.channel = exchange
         settled = await self.work(outcome, request, exchange)
-        if settled is None:
+        if exchange.stream is not None:
             return
-        if settled.reply is None:
-            await _send(send, settled.status, b"")
+        if settled is None or settled.reply is None:
+            if not request.modern:  # cancelled by a message of its own: the client may still be there
+                await _send(send, 202, b"")
         else:
             await _send(send, settled.status, settled.reply, _JSON)
 
@@ -361,7 +373,9 @@ class Application:
             if settled is not None and request.cancelled and request.modern:
                 settled = None
             if exchange.stream is None:
-                return settled
+                if settled is None or not exchange.resumable:
+                    return settled
+                exchange.begin()
             await exchange.finish(None if settled is None else settled.reply)
             return None
         finally:
@@ -374,9 +388,9 @@ class Application:
             if request.cancelled:  # that was the client
                 task.uncancel()
                 return None
+            exchange.close()  # at once: whoever does not read would keep us from stopping
             if exchange.stream is not None:
                 return None
-            exchange.close()
             raise _Answer(503, "This server is stopping: try again.", _RETRY, _CLOSE, code=INTERNAL_ERROR)
         self.fault(error)
         return lost(request)
@@ -428,6 +442,35 @@ async def _left(receive: Receive) -> None:
 # ------------------------------------------------------------------------------------------------ requests
 
 
+async def _begun(receive: Receive) -> Event:
+    """The first event of a request, which is there already but for slow clients: only they cost a timer. Raises `_Answer`."""
+    receiving: Any = receive()
+    if hasattr(receiving, "send"):
+        try:
+            waited = receiving.send(None)
+        except StopIteration as done:
+            event: Event = done.value
+            return event
+        receiving = Begun(receiving, waited)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            event = await receiving
+            return event
+    except TimeoutError:
+        raise _too_slow() from None
+
+
+def _check_length(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse a body by the length it claims, where its sender would learn of it: one that is only sent once we say so, or so
+    large that nobody sends it by mistake. Raises `_Answer`."""
+    length = headers[b"content-length"]
+    if not length.isdigit():
+        raise _Answer(400, "The Content-Length header is not a number.", _CLOSE)
+    declared = int(length[:20])
+    if declared > DROPPED_BYTES or (declared > LIMITS.message_bytes and b"expect" in headers):
+        raise _too_large()
+
+
 async def _body(event: Event, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
     """The whole of a body that begins with `event`; None when the client left. Raises `_Answer` when it is too large or takes
     too long."""
@@ -436,15 +479,13 @@ async def _body(event: Event, headers: Mapping[bytes, bytes], receive: Receive) 
     if not length.isdigit():
         raise _Answer(400, "The Content-Length header is not a number.", _CLOSE)
     declared = int(length[:20])
-    if declared > 2 * limit:
-        raise _too_large()
     pieces, size = [], 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
             while event["type"] == "http.request":
                 piece = event.get("body", b"")
                 size += len(piece)
-                if size > 2 * limit:
+                if size > DROPPED_BYTES:
                     raise _too_large()
                 if max(size, declared) <= limit:
                     pieces.append(piece)
@@ -456,10 +497,14 @@ async def _body(event: Event, headers: Mapping[bytes, bytes], receive: Receive) 
             else:
                 return None
     except TimeoutError:
-        raise _Answer(408, f"The message did not arrive within {BODY_SECONDS:.0f} s.", _CLOSE) from None
+        raise _too_slow() from None
     if max(size, declared) > limit:
         raise _too_large()
     return b"".join(pieces)
+
+
+def _too_slow() -> _Answer:
+    return _Answer(408, f"The message did not arrive within {BODY_SECONDS:.0f} s.", _CLOSE)
 
 
 def _too_large() -> _Answer:
@@ -518,9 +563,12 @@ def _elsewhere(scope: Scope) -> bytes:
 
 
 async def _send(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes]) -> None:
-    length = (b"content-length", b"%d" % len(body))
-    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
-    await send({"type": "http.response.body", "body": body})
+    length = ((b"content-length", b"%d" % len(body)),) if status != 204 else ()  # RFC 9110, section 8.6
+    try:
+        await send({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
+        await send({"type": "http.response.body", "body": body})
+    except OSError:  # how some servers say that the client has left
+        pass
 
 
 def _whole_stream(outcome: Outcome, session: HttpSession | None) -> Stream:
@@ -529,10 +577,8 @@ def _whole_stream(outcome: Outcome, session: HttpSession | None) -> Stream:
     if session is not None and RULES[session.protocol.revision or ""].primed_streams:
         stream.prime()
     for message in outcome.before or ():
-        stream.put(message, keep=False)
-    if outcome.reply is not None:
-        stream.put(outcome.reply)
-    stream.end()
+        stream.put(message)
+    stream.end(outcome.reply)
     return stream
 
 

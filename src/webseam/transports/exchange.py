@@ -94,7 +94,8 @@ class Lookout:
 
 
 class Exchange(Struct, eq=False):
-    """The channel of one request over HTTP. `session` keeps the stream for a client that comes back.
+    """The channel of one request over HTTP. `session` keeps the stream for a client that comes back; when it is `resumable`
+    there always is one.
 
     A Struct, as `Request` is one: it is made for every call.
     """
@@ -106,6 +107,7 @@ class Exchange(Struct, eq=False):
     session: HttpSession | None
     keep_alive_seconds: float
     streaming: bool
+    resumable: bool = False
     stream: Stream | None = None
     _task: asyncio.Task[Any] | None = None
     _watcher: asyncio.Task[None] | None = None
@@ -126,9 +128,11 @@ class Exchange(Struct, eq=False):
         return self.background.spawn(work)
 
     def close_stream(self, retry_ms: int | None) -> None:
-        """Let the client come back for the rest, where there is a session to come back to."""
-        if self.session is not None:
-            self.begin().hang_up(retry_ms)
+        """Let the client come back for the rest, where there is a session to come back to and an id to come back with."""
+        if self._primed:
+            stream = self.begin()
+            if stream.connected or (self._writer is not None and not self._writer.done()):  # else nobody is there
+                stream.hang_up(retry_ms)
 
     # -------------------------------------------------------------------------------------------- the transport's side
 
@@ -142,7 +146,7 @@ class Exchange(Struct, eq=False):
         """The answer has taken so long already: watch whether anybody waits for it, and keep the connection alive."""
         if self.request.modern:
             self._watch()
-        if self.streaming and (seconds >= self.keep_alive_seconds or self._primed):
+        if self.streaming and (seconds >= self.keep_alive_seconds or self._primed or self.resumable):
             self.begin()  # where it can be resumed, early: then the answer survives the connection
 
     @property
@@ -157,7 +161,9 @@ class Exchange(Struct, eq=False):
             self.stream.overrun = self._gone
             if self._primed:
                 self.stream.prime()
-            self._writer = asyncio.get_running_loop().create_task(self._write(self.stream))
+            self._writer = asyncio.get_running_loop().create_task(
+                write_stream(self.stream, self.write, self.keep_alive_seconds)
+            )
             self._watch()
         return self.stream
 
@@ -165,12 +171,13 @@ class Exchange(Struct, eq=False):
         """The last word, and the end of the stream: returns when it is written, or nobody reads any more."""
         self.settled()
         assert self.stream is not None
-        if reply is not None:
-            self.stream.put(reply)
-        self.stream.end()
-        if self._writer is not None:
-            await asyncio.wait({self._writer})
+        self.stream.end(reply)
+        writer = self._writer
+        assert writer is not None
+        await asyncio.wait({writer})
         self.close()
+        if not writer.cancelled():
+            writer.result()  # raises what went wrong
 
     def settled(self) -> None:
         """The work is done: nothing can cancel it any more."""
@@ -199,16 +206,14 @@ class Exchange(Struct, eq=False):
         self._gone()
 
     def _gone(self) -> None:
-        """Nobody reads any more."""
+        """Nobody reads this connection any more. Another may have taken over the stream by now: that one goes on."""
         if self.stream is not None:
             self.stream.leave()
+        if self._writer is not None:
+            self._writer.cancel()
         if self.request.modern:
             self.request.cancel()
             self._cancelled()
-
-    async def _write(self, stream: Stream) -> None:
-        with contextlib.suppress(OSError):  # some servers say so when the client has left
-            await write_stream(stream, self.write, self.keep_alive_seconds)
 
 
 async def write_stream(
@@ -218,11 +223,12 @@ async def write_stream(
     after: int = 0,
     more_headers: tuple[tuple[bytes, bytes], ...] = (),
 ) -> None:
-    """Write a stream as the body of a response, which begins and ends here."""
+    """Write a stream as the body of a response, which begins and ends here. Returns as well when the client has left."""
 
     async def write(data: bytes) -> None:
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
-    await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *more_headers]})
-    await stream.write_to(write, keep_alive_seconds, after)
-    await send({"type": "http.response.body", "body": b""})
+    with contextlib.suppress(OSError):  # how some servers say that the client has left
+        await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *more_headers]})
+        await stream.write_to(write, keep_alive_seconds, after)
+        await send({"type": "http.response.body", "body": b""})

@@ -26,6 +26,7 @@ __all__ = ["Server", "listen", "local_names", "mcp_app", "serve"]
 
 GRACE_SECONDS = 5
 CLOSE_SECONDS = 5.0
+FLUSH_SECONDS = 0.1
 KEEP_ALIVE_SECONDS = 75
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -119,7 +120,7 @@ class Server:
         self._on_fault = on_fault
         config = uvicorn.Config(
             app,
-            http="httptools" if _there_is("httptools") else "h11",
+            http=_http_protocol(),
             ws="none",
             lifespan="auto",
             log_config=None,
@@ -213,10 +214,24 @@ class _Uvicorn(uvicorn.Server):
         if self.stopping is not None:
             self.stopping()
         await super().shutdown(sockets)
+        if self.server_state.tasks:  # they were cancelled by now, and may say so
+            await asyncio.wait(self.server_state.tasks, timeout=CLOSE_SECONDS)
+        if self.server_state.connections:
+            await asyncio.sleep(FLUSH_SECONDS)
+        for connection in list(self.server_state.connections):  # of clients that do not read: closing would wait for them
+            connection.transport.abort()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def _http_protocol() -> Any:
+    if not _there_is("httptools"):
+        return "h11"
+    from webseam.transports.one_write import OneWriteProtocol
+
+    return OneWriteProtocol
 
 
 def _there_is(module: str) -> bool:

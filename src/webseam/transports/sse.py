@@ -64,27 +64,31 @@ class Stream:
         return self._writer is not None
 
     def put(self, message: bytes, keep: bool = True) -> None:
-        """Add a message. Without room it is left out, unless it must be kept: then the oldest goes, or nobody gets any more."""
+        """Add a message. One that need not be kept is left out when half the room is taken by what waits: the other half is
+        for those that must be. Where there is none for them the oldest goes, or nobody gets any more."""
         if self.ended:
             return
-        if len(self._events) >= LIMITS.stream_messages or self._size + len(message) > LIMITS.stream_bytes:
-            if not keep and not self.kept:
-                return
-            if not self.kept and self.overrun is not None:
-                self.overrun()
-                return
-            self._drop_oldest(len(message))
-        self.last += 1
-        prefix = b"id: %b.%d\n" % (self.name.encode(), self.last) if self.kept else b""
-        self._hold(prefix + b"data: " + message + b"\n\n")
+        size = len(message)
+        while self._full(size) and self.last - len(self._events) < self.written:
+            self._drop_oldest()
+        if not keep and self._crowded(size):
+            return
+        if self._full(size) and not self.kept and self.overrun is not None:
+            self.overrun()
+            return
+        while self._full(size):
+            self._drop_oldest()
+        self._add(message)
 
     def prime(self) -> None:
         """An event without data, which gives the client an id to come back with (2025-11-25, basic/transports)."""
         self.last += 1
         self._hold(b"id: %b.%d\nretry: %d\ndata: \n\n" % (self.name.encode(), self.last, LIMITS.retry_ms))
 
-    def end(self) -> None:
-        """No more will come: the writer leaves once everything is written."""
+    def end(self, last: bytes | None = None) -> None:
+        """No more will come but `last`, for which there is always room: the writer leaves once everything is written."""
+        if last is not None and not self.ended:
+            self._add(last)
         self.ended = True
         self._awake()
 
@@ -95,11 +99,10 @@ class Stream:
 
     def leave(self) -> None:
         """Nobody reads any more: what is not kept need not be held."""
-        self._writer = None
         if not self.kept:
             self.ended = True
             self.forget()
-        self._awake()
+            self._awake()
 
     def forget(self) -> None:
         """Let go of everything that is held."""
@@ -161,14 +164,29 @@ class Stream:
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
 
+    def _add(self, message: bytes) -> None:
+        if b"\n" in message or b"\r" in message:  # JSON that somebody else wrote: between its tokens, a space will do
+            message = message.replace(b"\n", b" ").replace(b"\r", b" ")
+        self.last += 1
+        prefix = b"id: %b.%d\n" % (self.name.encode(), self.last) if self.kept else b""
+        self._hold(prefix + b"data: " + message + b"\n\n")
+
     def _hold(self, event: bytes) -> None:
         self._events.append(event)
         self._account(len(event))
         self._awake()
 
-    def _drop_oldest(self, room: int) -> None:
-        while self._events and (len(self._events) >= LIMITS.stream_messages or self._size + room > LIMITS.stream_bytes):
-            self._account(-len(self._events.popleft()))
+    def _full(self, size: int) -> bool:
+        """Whether there is no room for so much more. For one message alone there always is."""
+        held = len(self._events)
+        return held > 0 and (held >= LIMITS.stream_messages or self._size + size > LIMITS.stream_bytes)
+
+    def _crowded(self, size: int) -> bool:
+        waiting = min(self.last - self.written, len(self._events)) if self.kept else len(self._events)
+        return waiting > 0 and (waiting >= LIMITS.stream_messages // 2 or self._size + size > LIMITS.stream_bytes)
+
+    def _drop_oldest(self) -> None:
+        self._account(-len(self._events.popleft()))
 
     def _account(self, size: int) -> None:
         self._size += size
