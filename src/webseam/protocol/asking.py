@@ -34,6 +34,7 @@ from webseam.protocol.revisions import CLIENT_METHODS, RULES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from webseam.protocol.channel import Waiter
     from webseam.protocol.request import Request
 
 ELICIT = "elicitation/create"
@@ -50,6 +51,14 @@ class InputRequiredError(BaseException):
     def __init__(self, questions: Mapping[str, Any]) -> None:
         super().__init__("input required")
         self.questions = dict(questions)
+
+
+def together(group: BaseExceptionGroup[InputRequiredError]) -> InputRequiredError:
+    """What was asked side by side, as if it had been asked at once."""
+    questions: dict[str, Any] = {}
+    for one in group.exceptions:
+        questions.update((together(one) if isinstance(one, BaseExceptionGroup) else one).questions)
+    return InputRequiredError(questions)
 
 
 class ClientRefusedError(ProtocolError):
@@ -84,10 +93,25 @@ def roots() -> dict[str, Any]:
 
 async def ask(request: Request, questions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The answers by key. See `Request.ask`."""
+    if request.revision and not request.modern and (request.session is None or request.channel is None):
+        raise ProtocolError(
+            INVALID_REQUEST,
+            "Questions to the client need a session: the provider must declare needs_session, and the transport must keep one.",
+        )
     questions_declared(request, questions)
+    _asked_once(request, questions)
     if request.modern:
         return _from_rounds(request, questions)
     return await _from_client(request, questions)
+
+
+def _asked_once(request: Request, questions: Mapping[str, Any]) -> None:
+    """Raises ValueError for a key that was used before: in 2026-07-28 it has an answer already, to another question."""
+    used = request.keys or set()
+    again = used & questions.keys()
+    if again:
+        raise ValueError(f"The key {min(again)!r} was asked before in this call: each question has a key of its own.")
+    request.keys = used | questions.keys()
 
 
 def questions_declared(request: Request, questions: Mapping[str, Mapping[str, Any]]) -> None:
@@ -169,7 +193,7 @@ def _fault_of(method: str, answer: Any) -> str:
     if not isinstance(answer, dict):
         return "it must be an object"
     if method == ELICIT:
-        if answer.get("action") not in _ACTIONS:
+        if not isinstance(answer.get("action"), str) or answer["action"] not in _ACTIONS:
             return "action must be accept, decline or cancel"
         if not isinstance(answer.get("content", {}), dict):
             return "content must be an object"
@@ -186,23 +210,20 @@ def _fault_of(method: str, answer: Any) -> str:
 
 async def _from_client(request: Request, questions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     session, channel = request.session, request.channel
-    if session is None or channel is None:
-        raise ProtocolError(
-            INVALID_REQUEST,
-            "Questions to the client need a session: the provider must declare needs_session, and the transport must keep one.",
-        )
+    assert session is not None
+    assert channel is not None
     if len(session.questions) + len(questions) > LIMITS.pending_questions:
         raise ProtocolError(INTERNAL_ERROR, f"{LIMITS.pending_questions} questions to this client are pending already.")
-    asked = {}
+    asked: dict[int, tuple[str, Waiter]] = {}
     try:
         for key, question in questions.items():
             session.sent += 1
-            asked[session.sent] = key
-            session.questions[session.sent] = channel.waiter(LIMITS.question_seconds)
+            waiter = session.questions[session.sent] = channel.waiter(LIMITS.question_seconds)
+            asked[session.sent] = (key, waiter)
             channel.send(client_request(session.sent, question["method"], dict(question.get("params") or {})), True)
         answers = {}
-        for number, key in asked.items():
-            given = await session.questions[number]
+        for number, (key, waiter) in asked.items():
+            given = await waiter
             if given is None:  # nobody should go on with what nobody waits for
                 channel.send(notification("notifications/cancelled", {"requestId": number, "reason": "no answer came"}), True)
             answers[key] = _checked_response(questions[key]["method"], given)

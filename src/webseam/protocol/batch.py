@@ -29,7 +29,7 @@ async def _finish(outcomes: list[Outcome], request: Request) -> Outcome:
         for index, outcome in enumerate(outcomes):
             if outcome.work is not None:
                 if outcome.request is not None:
-                    outcome.request.channel = request.channel
+                    outcome.request.attach(request.channel)
                 outcomes[index] = await outcome.work
         return unanswered() if request.cancelled else joined(outcomes)
     finally:  # when it ends early, what has not begun will not

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import webseam
 from webseam.errors import ProtocolError
 from webseam.protocol import verbs
-from webseam.protocol.asking import InputRequiredError, missing_capability
+from webseam.protocol.asking import InputRequiredError, missing_capability, questions_declared, together
 from webseam.protocol.batch import answer_batch
 from webseam.protocol.changes import Changes
 from webseam.protocol.channel import Following
@@ -37,6 +37,7 @@ from webseam.protocol.inbound import (
 )
 from webseam.protocol.jsonrpc import (
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     error_reply,
@@ -190,11 +191,13 @@ class Engine:
 
         def verb(params: Any, request: Request) -> Any:
             if request.headers is not None and request.modern:
-                if not mirrors.knows(params.name):
+                known = mirrors.known.get(params.name)
+                if known is None:
                     page = mirrors.learn(request)
                     if page is not None:
                         return Following(after_learning(page, params, request), page)
-                mirrors.check(params.name, params.arguments or {}, request.headers)
+                if known != ():
+                    mirrors.check(params.name, params.arguments or {}, request.headers)
             return call(params.name, params.arguments or {}, request)
 
         return verb
@@ -218,6 +221,11 @@ class Engine:
         if known and request.channel is not None:
             assert self._tasks is not None
             return await self._tasks.begin(work, request, ttl_ms, poll_ms)
+        if required and request.modern and declared(request):
+            raise ProtocolError(
+                INTERNAL_ERROR,
+                "This call must be a task, and this server keeps none: its Engine needs a task_store, its transport a channel.",
+            )
         if required:
             raise missing_capability(REQUIRED)
         return await work(request)
@@ -316,13 +324,14 @@ class Engine:
             result = verb(params, request)
             if type(result) is not dict and hasattr(result, "__await__"):
                 return self._pending(result, shape, rules, request)
-            return Outcome(self._reply(result, shape, rules, request), before=request.early)
+            outcome = Outcome(self._reply(result, shape, rules, request))
         except InputRequiredError as asked:
             outcome = self._questions(asked, shape, rules, request)
         except ProtocolError as error:
             outcome = self._error(message_id, error, rules)
         except Exception as error:  # noqa: BLE001  # a provider's fault must not reach the client, nor stop the transport
             outcome = self._fault(message_id, error)
+        request.over = True
         outcome.before = request.early
         return outcome
 
@@ -353,7 +362,10 @@ class Engine:
                 params = read_params(method, message.params, headers)
             except RefusedError:
                 return unanswered()
-            self._verbs[method](params, Request(None, method, session.revision or "", None, session))
+            try:
+                self._verbs[method](params, Request(None, method, session.revision or "", None, session))
+            except Exception as error:  # noqa: BLE001  # what a provider does when it is cancelled: nobody is answered
+                self._tell(error)
         return unanswered()
 
     # -------------------------------------------------------------------------------------------- work
@@ -377,6 +389,10 @@ class Engine:
         request.unstarted = None
         message_id = request.id
         assert message_id is not None
+        if request.early and request.channel is not None:  # what was said before there was a channel
+            for message in request.early:
+                request.channel.send(message, False)
+            request.early = None
         try:
             outcome = Outcome(self._reply(await source, shape, rules, request))
         except RefusedError as refusal:
@@ -388,7 +404,10 @@ class Engine:
             outcome = self._error(message_id, error, rules)
         except Exception as error:  # noqa: BLE001  # a provider's fault must not reach the client, nor stop the transport
             outcome = self._fault(message_id, error)
+        except BaseExceptionGroup as group:  # how a task group ends in which somebody asked
+            outcome = self._grouped(group, shape, rules, request)
         finally:
+            request.over = True
             _forget(request)
         outcome.before = request.early
         return unanswered() if request.cancelled else outcome
@@ -421,8 +440,12 @@ class Engine:
     def _resume(self, params: Any, request: Request) -> None:
         """Give a request what the client brought along from the round before."""
         if params.input_responses is not UNSET:
+            if type(params.input_responses) is not dict:
+                raise ProtocolError(INVALID_PARAMS, "params.inputResponses must be an object: the answers by their keys.")
             request.input_responses = params.input_responses
         if params.request_state is not UNSET:
+            if type(params.request_state) is not str:
+                raise ProtocolError(INVALID_PARAMS, "params.requestState must be a string: what came with the questions.")
             sealed = self._sealer.unseal(params.request_state, self._about(params, request))
             request.answers, request.state = sealed.answers, sealed.own
 
@@ -443,11 +466,23 @@ class Engine:
         except Exception as error:  # noqa: BLE001  # what the provider asked or kept has no JSON form
             return self._fault(request.id, error)
 
+    def _grouped(self, group: BaseExceptionGroup[BaseException], shape: Shape, rules: Rules, request: Request) -> Outcome:
+        """What became of a call whose task group ended: what was asked in it is asked together. Raises what is not ours."""
+        asked, other = group.split(InputRequiredError)
+        if other is None and asked is not None:
+            return self._questions(together(asked), shape, rules, request)
+        if not isinstance(other, ExceptionGroup):
+            raise group
+        assert request.id is not None
+        return self._fault(request.id, other)
+
     def _interim(self, result: dict[str, Any], shape: Shape, rules: Rules, request: Request) -> dict[str, Any]:
         """A result that is not the last word. `requestState` may be any JSON value here; it is signed on its way out."""
         kind = result["resultType"]
         if not (rules.modern and shape.rounds):
             raise TypeError(f"A provider gave a result of type {kind!r}, which {request.method} in {request.revision} has not.")
+        if kind == "input_required":
+            questions_declared(request, result.get("inputRequests") or {})
         if kind == "input_required" and "requestState" in result:
             state = self._sealer.seal(request.answers or {}, result["requestState"], self._about(request.params, request))
             return {**result, "requestState": state}

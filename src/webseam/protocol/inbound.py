@@ -82,18 +82,19 @@ def read_message(data: bytes) -> Message | None:
     if len(data) > LIMITS.message_bytes:
         raise RefusedError(INVALID_REQUEST, f"The message is larger than {LIMITS.message_bytes} bytes.", status=413)
     levels = brackets(data)  # no more than that
-    if levels > LIMITS.message_nodes and too_many(data):
-        raise RefusedError(INVALID_REQUEST, f"The message holds more than {LIMITS.message_nodes} objects and arrays.")
+    crowded = levels > LIMITS.message_nodes and too_many(data)
     try:
         if not data.isascii():
             data.decode()  # the parts that stay raw are not checked by the decoder
         message = decode_message(data)
     except msgspec.ValidationError as error:
+        if crowded:
+            raise _beyond(_CROWDED) from None
         if data.lstrip(b" \t\r\n")[:1] == b"[":
             return None
         raise _invalid(data, str(error)) from None
     except RecursionError:
-        raise _deep() from None
+        raise _beyond(_DEEP) from None
     except UnicodeDecodeError:
         raise RefusedError(PARSE_ERROR, "The message is not valid UTF-8.") from None
     except msgspec.DecodeError as error:
@@ -101,8 +102,10 @@ def read_message(data: bytes) -> Message | None:
         if whole != data:
             return read_message(whole)
         raise RefusedError(PARSE_ERROR, f"The message is not valid JSON: {shown(str(error))}") from None
+    if crowded:  # its params are still raw: nothing of them has been made
+        raise _beyond(_CROWDED, message)
     if levels > LIMITS.message_depth and too_deep(data):
-        raise _deep(message)
+        raise _beyond(_DEEP, message)
     if message.id is None:
         raise RefusedError(INVALID_REQUEST, "A request's id is a string or an integer, not null.")
     return message
@@ -120,9 +123,13 @@ def read_request(data: bytes) -> Any:
         return None
 
 
-def _deep(message: Message | None = None) -> RefusedError:
-    text = f"The message nests deeper than {LIMITS.message_depth} levels."
-    if message is None:  # so deep that the decoder gave up
+_DEEP = f"The message nests deeper than {LIMITS.message_depth} levels."
+_CROWDED = f"The message holds more than {LIMITS.message_nodes} objects and arrays."
+
+
+def _beyond(text: str, message: Message | None = None) -> RefusedError:
+    """The refusal of a message beyond a bound, under its id where that could be read."""
+    if message is None:  # so deep that the decoder gave up, or no message
         return RefusedError(INVALID_REQUEST, text)
     if message.id is UNSET or message.id is None:
         return RefusedError(INVALID_REQUEST, text, answered=message.id is None or message.method is UNSET)
@@ -152,7 +159,7 @@ def read_batch(data: bytes) -> list[Raw]:
     try:
         parts = split_batch(mended(data))
     except RecursionError:
-        raise _deep() from None
+        raise _beyond(_DEEP) from None
     except msgspec.DecodeError as error:
         raise RefusedError(PARSE_ERROR, f"The message is not valid JSON: {shown(str(error))}") from None
     if not parts:

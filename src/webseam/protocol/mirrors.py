@@ -64,7 +64,8 @@ def _header(schema: Mapping[str, Any], path: tuple[str, ...], reachable: bool) -
         raise ValueError(f"{ANNOTATION} stands at {where}, which is not reached by `properties` alone")
     if not isinstance(name, str) or not name or not _TOKEN.issuperset(name):
         raise ValueError(f"{ANNOTATION} of {where} is not a header name")
-    if schema.get("type") not in _TYPES:
+    kind = schema.get("type")
+    if not isinstance(kind, str) or kind not in _TYPES:
         raise ValueError(f"{ANNOTATION} of {where} needs the type string, integer or boolean")
     return PREFIX + name.lower()
 
@@ -72,20 +73,17 @@ def _header(schema: Mapping[str, Any], path: tuple[str, ...], reachable: bool) -
 class Mirrors:
     """What is known of the tools of one provider. `listed` is its `list`; `on_fault` hears of annotations that are wrong."""
 
-    __slots__ = ("_listed", "_on_fault", "_tools")
+    __slots__ = ("_listed", "_on_fault", "known")
 
     def __init__(self, listed: Callable[..., Any], on_fault: Callable[[BaseException], None]) -> None:
         self._listed = listed
         self._on_fault = on_fault
-        self._tools: dict[str, Mirrored] = {}
-
-    def knows(self, name: str) -> bool:
-        """Whether the tool has been in a list."""
-        return name in self._tools
+        self.known: dict[str, Mirrored] = {}
+        """The tools that have been in a list."""
 
     def forget(self) -> None:
-        """The list changed."""
-        self._tools.clear()
+        """The list changed: what is being read of it is old as well, and must not be noted any more."""
+        self.known = {}
 
     def learn(self, request: Request) -> Awaitable[Any] | None:
         """Read the whole list, as the caller of `request` sees it. None when that is done, else the page to go on with by
@@ -96,38 +94,39 @@ class Mirrors:
             if hasattr(page, "__await__"):
                 awaitable: Awaitable[Any] = page
                 return awaitable
-            cursor = self._note_page(page)
+            cursor = self._note_page(page, self.known)
             if cursor is None:
                 break
         return None
 
     async def learn_from(self, page: Any, request: Request) -> None:
         """Go on with a page that `learn` gave."""
-        for _ in range(PAGES):
-            cursor = self._note_page(await awaited(page))
+        tools = self.known
+        cursor = self._note_page(await awaited(page), tools)
+        for _ in range(PAGES - 1):
             if cursor is None:
                 return
-            page = self._listed(cursor, request)
+            cursor = self._note_page(await awaited(self._listed(cursor, request)), tools)
 
-    def _note_page(self, page: Any) -> str | None:
+    def _note_page(self, page: Any, noted: dict[str, Mirrored]) -> str | None:
         """Note the tools of one page; gives the cursor of the next, None when there is none worth reading."""
         if type(page) is Raw:
             page = decode(page)
         tools, cursor = (page, None) if isinstance(page, list | tuple) else (page.get("tools", ()), page.get("nextCursor"))
         for tool in tools:
-            self._note(tool)
-        return cursor if len(self._tools) < LIMITS.mirrored_tools else None
+            self._note(tool, noted)
+        return cursor if len(noted) < LIMITS.mirrored_tools else None
 
-    def _note(self, tool: Mapping[str, Any]) -> None:
+    def _note(self, tool: Mapping[str, Any], noted: dict[str, Mirrored]) -> None:
         try:
-            self._tools[tool["name"]] = mirrored(tool)
+            noted[tool["name"]] = mirrored(tool)
         except ValueError as error:  # clients leave such a tool out of their list: its author should hear of it
-            self._tools[tool["name"]] = ()
+            noted[tool["name"]] = ()
             self._on_fault(ValueError(f"The tool {tool['name']!r} has an invalid inputSchema: {error}."))
 
     def check(self, name: str, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> None:
         """Compare the headers with the arguments. Raises `RefusedError` (-32020) where they differ."""
-        for header, path in self._tools.get(name, ()):
+        for header, path in self.known.get(name, ()):
             value: Any = arguments
             for step in path:
                 value = value.get(step) if isinstance(value, dict) else None
@@ -139,7 +138,7 @@ class Mirrors:
 def _same(given: str | None, value: Any) -> bool:
     if value is None or given is None:
         return value is None and given is None
-    text = decode_header(given) if given.isprintable() and given.isascii() else None
+    text = decode_header(given) if given.isascii() and given.replace("\t", " ").isprintable() else None
     if text is None:
         return False
     if isinstance(value, bool):

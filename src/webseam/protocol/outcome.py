@@ -21,8 +21,8 @@ class Outcome(Struct, eq=False):
 
     Either it is settled: `reply` is to be sent (None: nothing is), `status` is its HTTP status; `before` are the messages that
     go out ahead of it, if any. Or `work` is to be awaited, once: it gives the settled outcome, and `request` is what is
-    pending: a transport that can send before the answer attaches its `channel` first, and cancels it when nobody waits any
-    more. A cancelled request is never answered.
+    pending: a transport that can send before the answer lends it a channel first (`request.attach`), and cancels it when
+    nobody waits any more. A cancelled request is never answered.
     """
 
     reply: bytes | None = None

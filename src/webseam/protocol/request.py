@@ -31,8 +31,10 @@ class _MetaOf(Struct):
 class _MessageOf(Struct):
     """A message as far as that."""
 
-    params: _MetaOf
+    params: _MetaOf | UnsetType | None = UNSET
 
+
+_INFINITE = float("inf")
 
 DEFAULT_LOG_LEVEL = "info"
 """What a session gets that never said what it wants (2025-11-25, server/utilities/logging, leaves it to the server)."""
@@ -58,6 +60,7 @@ class Request(Struct, eq=False):
     headers: Mapping[str, str] | None = None
     host: Any = None  # the engine: logging, tasks and signatures are its own
     cancelled: bool = False
+    over: bool = False  # it has been answered: nothing that belongs to it may follow
     channel: Channel | None = None
     early: list[bytes] | None = None
     unstarted: Any = None  # the provider's coroutine until it first runs: nobody else would close it
@@ -67,6 +70,7 @@ class Request(Struct, eq=False):
     _callbacks: list[Callable[[], object]] | None = None
     _progress: float | None = None
     _asked: int = 0
+    keys: set[str] | None = None  # of the questions asked so far
 
     def __repr__(self) -> str:
         return f"Request({self.id!r}, {self.method!r}, {self.revision!r})"
@@ -90,11 +94,13 @@ class Request(Struct, eq=False):
         if self.raw is UNSET:
             return {}
         if type(self.raw) is bytes:  # the whole message
-            return msgspec.json.decode(self.raw, type=_MessageOf).params.meta or {}
+            params = msgspec.json.decode(self.raw, type=_MessageOf).params
+            return (params and params.meta) or {}
         try:
-            return msgspec.json.decode(self.raw, type=_MetaOf).meta or {}
+            whole = msgspec.json.decode(self.raw, type=_MetaOf | None)
         except msgspec.DecodeError:
-            return msgspec.json.decode(mended(bytes(self.raw)), type=_MetaOf).meta or {}
+            whole = msgspec.json.decode(mended(bytes(self.raw)), type=_MetaOf | None)
+        return (whole and whole.meta) or {}
 
     @property
     def client_info(self) -> dict[str, Any] | None:
@@ -130,11 +136,13 @@ class Request(Struct, eq=False):
         specification forbids it). Never waits: a client that reads slowly misses some of it.
         """
         token = self.progress_token
-        if token is None or (self._progress is not None and progress <= self._progress):
+        if token is None or not -_INFINITE < progress < _INFINITE:  # JSON has neither infinities nor NaN
+            return
+        if self._progress is not None and progress <= self._progress:
             return
         self._progress = progress
         params: dict[str, Any] = {"progressToken": token, "progress": progress}
-        if total is not None:
+        if total is not None and -_INFINITE < total < _INFINITE:
             params["total"] = total
         if message is not None and RULES[self.revision].progress_messages:
             params["message"] = message
@@ -164,7 +172,7 @@ class Request(Struct, eq=False):
 
     def emit(self, message: bytes, *, keep: bool) -> None:
         """Send a message that belongs to this request. With `keep` false it may be left out for a slow reader."""
-        if self.cancelled:
+        if self.cancelled or self.over:
             return
         if self.channel is not None:
             self.channel.send(message, keep)
@@ -173,6 +181,14 @@ class Request(Struct, eq=False):
             self.early = []
         if keep or len(self.early) < LIMITS.stream_messages:
             self.early.append(message)
+
+    def attach(self, channel: Channel | None) -> None:
+        """Lend a channel to the request, before its work is awaited; what was said before that goes out now."""
+        self.channel = channel
+        if channel is not None and self.early:
+            early, self.early = self.early, None
+            for message in early:
+                channel.send(message, True)
 
     def close_stream(self, retry_ms: int | None = None) -> None:
         """End the connection that carries this call, not the call: the client comes back for the rest (2025-11-25,

@@ -87,10 +87,11 @@ class ListParams(Params, kw_only=True):
 
 
 class RoundParams(Params, kw_only=True):
-    """What may come back with the answers that a call asked for (2026-07-28, basic/patterns/mrtr)."""
+    """What may come back with the answers that a call asked for (2026-07-28, basic/patterns/mrtr). Before, these are unknown
+    members, which may be anything: their types are looked at where they mean something."""
 
-    input_responses: dict[str, Any] | UnsetType = msgspec.field(name="inputResponses", default=UNSET)
-    request_state: str | UnsetType = msgspec.field(name="requestState", default=UNSET)
+    input_responses: Any = msgspec.field(name="inputResponses", default=UNSET)
+    request_state: Any = msgspec.field(name="requestState", default=UNSET)
 
 
 class NamedParams(RoundParams, kw_only=True):

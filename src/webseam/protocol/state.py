@@ -91,7 +91,8 @@ def about(method: str, salient: Any, principal: str) -> str:
     """A digest of what the state is bound to: the request as far as it does not change between rounds, and who asks."""
     import hashlib
 
-    return hashlib.sha256(encode([method, salient, principal])).hexdigest()
+    text = msgspec.json.encode([method, salient, principal], order="deterministic")  # an object has no order of its own
+    return hashlib.sha256(text).hexdigest()
 
 
 def _refused(why: str) -> ProtocolError:

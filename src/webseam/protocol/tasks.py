@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from webseam.config import LIMITS
 from webseam.errors import ProtocolError
-from webseam.protocol.asking import checked_answer, missing_capability, questions_declared
-from webseam.protocol.codec import Raw, Struct, msgspec
+from webseam.protocol.asking import InputRequiredError, checked_answer, missing_capability, questions_declared
+from webseam.protocol.codec import UNSET, Raw, Struct, UnsetType, encode, msgspec
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, shown
 from webseam.protocol.request import Request
 from webseam.protocol.revisions import TASKS_EXTENSION
@@ -44,7 +44,7 @@ class Task(Struct, kw_only=True):
     ttl_ms: int = LIMITS.task_ttl_ms
     poll_ms: int = LIMITS.task_poll_ms
     questions: dict[str, Any] = msgspec.field(default_factory=dict)
-    result: Raw | None = None
+    result: Raw | UnsetType = UNSET  # not None: a store may write the task as JSON, and msgspec reads no `Raw | None`
     error: dict[str, Any] | None = None
 
     def seed(self) -> dict[str, Any]:
@@ -153,13 +153,16 @@ class Tasks:
             if task.status in OVER:
                 return {}
             raise ProtocolError(INTERNAL_ERROR, "This task runs in another process: route by the Mcp-Name header.")
-        for key, question in list(running.task.questions.items()):
-            if key in params.input_responses:
-                answer = checked_answer(key, question["method"], params.input_responses[key])
-                waiter = running.waiters.pop(key)
-                del running.task.questions[key]
-                if not waiter.done():
-                    waiter.set_result(answer)
+        answers = {
+            key: checked_answer(key, question["method"], params.input_responses[key])
+            for key, question in running.task.questions.items()
+            if key in params.input_responses
+        }
+        for key, answer in answers.items():  # all of them are answers, or none is taken
+            waiter = running.waiters.pop(key)
+            del running.task.questions[key]
+            if not waiter.done():
+                waiter.set_result(answer)
         if task.status == "input_required" and not running.task.questions:
             running.task.status = "working"
         await self._changed(running.task)
@@ -221,6 +224,11 @@ class Tasks:
         except Exception as error:  # noqa: BLE001  # a provider's fault: the client learns only that there was one
             self._on_fault(error)
             await self._fail(running, INTERNAL_ERROR, "Internal error", None)
+        except (InputRequiredError, BaseExceptionGroup) as error:
+            if isinstance(error, BaseExceptionGroup) and error.split(InputRequiredError)[0] is None:
+                raise
+            self._on_fault(RuntimeError("The work of a task asked on the request of its call, not on the one it is given."))
+            await self._fail(running, INTERNAL_ERROR, "Internal error", None)
         finally:
             self._running.pop(task.id, None)
             if task.status not in OVER:  # the process stops
@@ -228,6 +236,11 @@ class Tasks:
 
     async def _fail(self, running: Running, code: int, text: str, data: Any) -> None:
         if running.task.status not in OVER:
+            try:
+                encode(data)
+            except Exception as fault:  # noqa: BLE001  # it cannot be sent
+                self._on_fault(fault)
+                code, text, data = INTERNAL_ERROR, "Internal error", None
             running.task.error = (
                 {"code": code, "message": text} if data is None else {"code": code, "message": text, "data": data}
             )

@@ -11,7 +11,7 @@ from webseam.config import LIMITS
 from webseam.errors import ProtocolError
 from webseam.protocol.channel import Following, awaited
 from webseam.protocol.codec import Raw, decode, msgspec
-from webseam.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
+from webseam.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from webseam.protocol.outbound import as_object
 from webseam.protocol.revisions import SUBSCRIPTION_KEY
 
@@ -105,6 +105,8 @@ def set_level(params: Any, request: Request) -> dict[str, Any]:
 async def _subscribe(subscribe: Callable[..., Any], params: Any, request: Request) -> dict[str, Any]:
     session = request.session
     assert session is not None
+    if params.uri in session.watched:
+        return {}
     if len(session.watched) >= LIMITS.session_subscriptions:
         raise ProtocolError(
             INVALID_PARAMS, f"A client may watch {LIMITS.session_subscriptions} resources: unsubscribe from some."
@@ -116,9 +118,10 @@ async def _subscribe(subscribe: Callable[..., Any], params: Any, request: Reques
 
 async def _unsubscribe(unsubscribe: Callable[..., Any] | None, params: Any, request: Request) -> dict[str, Any]:
     assert request.session is not None
-    request.session.watched.discard(params.uri)
-    if unsubscribe is not None:
-        await awaited(unsubscribe(params.uri, request))
+    if params.uri in request.session.watched:
+        request.session.watched.discard(params.uri)
+        if unsubscribe is not None:
+            await awaited(unsubscribe(params.uri, request))
     return {}
 
 
@@ -146,26 +149,29 @@ async def listen(
     if wanted.tasks is not None and tasks is not None:
         task_ids = await tasks.readable(_bounded(wanted.tasks), request)
         honoured["taskIds"] = task_ids
-    uris = await _watched(_bounded(wanted.uris or []), resources, request)
-    if wanted.uris and "subscribe" in resources:
-        honoured["resourceSubscriptions"] = uris
     told = [kind.removesuffix("ListChanged") for kind in honoured if kind.endswith("ListChanged")]
-    listener = Listener(
-        request.id,
-        request.principal,
-        lambda message, keep: request.emit(message, keep=keep),
-        channel.waiter(),
-        kinds=told,
-        uris=uris,
-        tasks=task_ids,
-    )
-    changes.add(listener)
+    uris: list[str] = []
+    listener = None
     try:
+        await _watch(_bounded(wanted.uris or []), uris, resources, request)
+        if wanted.uris and "subscribe" in resources:
+            honoured["resourceSubscriptions"] = uris
+        listener = Listener(
+            request.id,
+            request.principal,
+            lambda message, keep: request.emit(message, keep=keep),
+            channel.waiter(),
+            kinds=told,
+            uris=uris,
+            tasks=task_ids,
+        )
+        changes.add(listener)
         listener.tell("notifications/subscriptions/acknowledged", {"notifications": honoured})
         await listener.waiter
-    finally:
-        changes.remove(listener)
-        await _unwatched(uris, resources, request)
+    finally:  # however it ends, and before it began as well
+        if listener is not None:
+            changes.remove(listener)
+        await _unwatch(uris, resources, request)
     return {"_meta": {SUBSCRIPTION_KEY: request.id}}
 
 
@@ -175,22 +181,20 @@ def _bounded(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-async def _watched(uris: list[str], resources: Members, request: Request) -> list[str]:
-    """Those of the URIs that the provider lets be watched."""
+async def _watch(uris: list[str], watched: list[str], resources: Members, request: Request) -> None:
+    """Add to `watched` those of the URIs that the provider lets be watched."""
     subscribe = resources.get("subscribe")
     if subscribe is None:
-        return []
-    watched = []
+        return
     for uri in uris:
         try:
             await awaited(subscribe(uri, request))
         except ProtocolError:
             continue
         watched.append(uri)
-    return watched
 
 
-async def _unwatched(uris: list[str], resources: Members, request: Request) -> None:
+async def _unwatch(uris: list[str], resources: Members, request: Request) -> None:
     unsubscribe = resources.get("unsubscribe")
     if unsubscribe is not None:
         for uri in uris:
@@ -211,6 +215,8 @@ def handler_of(shape: Shape, verb: Verb, anonymous: Request) -> Handler:
             given = msgspec.convert({} if params is None else params, shape.params)
         except msgspec.ValidationError as error:
             raise ProtocolError(INVALID_PARAMS, str(error)) from None
+        if shape.remembered and call.session is None:
+            raise ProtocolError(METHOD_NOT_FOUND, "This method needs a session: the request that is passed to it has none.")
         result = verb(given, call)
         if shape.notification:
             return None

@@ -190,7 +190,9 @@ class Application:
         session = self.session_of(headers.raw, caller) if self.engine.needs_sessions else None
         if len(headers.raw.get(b"content-length", b"")) >= _LARGE_DIGITS:
             _check_length(headers.raw)
-        event = await _begun(receive)
+        event, receiving = _at_once(receive())
+        if event is None:
+            event = await _slowly(receiving)
         body: bytes | None = event.get("body", b"")
         if event["type"] != "http.request" or event.get("more_body") or len(body or b"") > LIMITS.message_bytes:
             body = await _body(event, headers.raw, receive)
@@ -201,7 +203,17 @@ class Application:
             extra: tuple[tuple[bytes, bytes], ...] = ()
         else:
             outcome, session, extra = self.without_session(body, caller, headers)
-        await self.settle(outcome, session, headers, receive, send, extra)
+        if outcome.request is not None:
+            await self.work(outcome, outcome.request, session, headers.raw, receive, send)
+            return
+        resumable = session if self.resumable_answers and outcome.reply is not None else None
+        if (outcome.before or resumable) and _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES):
+            stream = _whole_stream(outcome, resumable)
+            await write_stream(stream, send, self.keep_alive_seconds, more_headers=extra)
+        elif outcome.reply is None:
+            await _send(send, outcome.status, b"", *extra)
+        else:
+            await _send(send, outcome.status, outcome.reply, _JSON, *extra)
 
     def check(self, headers: Mapping[bytes, bytes]) -> None:
         """Refuse who may not reach us. Raises `_Answer`."""
@@ -305,44 +317,16 @@ class Application:
 
     # -------------------------------------------------------------------------------------------- answers
 
-    async def settle(
+    async def work(
         self,
         outcome: Outcome,
+        request: Request,
         session: HttpSession | None,
-        headers: Headers,
+        headers: Mapping[bytes, bytes],
         receive: Receive,
         send: Send,
-        extra: tuple[tuple[bytes, bytes], ...],
     ) -> None:
-        """Await what is to be awaited, and answer."""
-        request = outcome.request
-        if request is None:
-            resumable = session if self.resumable_answers and outcome.reply is not None else None
-            if (outcome.before or resumable) and _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES):
-                stream = _whole_stream(outcome, resumable)
-                await write_stream(stream, send, self.keep_alive_seconds, more_headers=extra)
-            elif outcome.reply is None:
-                await _send(send, outcome.status, b"", *extra)
-            else:
-                await _send(send, outcome.status, outcome.reply, _JSON, *extra)
-            return
-        accept = headers.raw.get(b"accept", b"")
-        streaming = accept == _BOTH or _accepts(accept, _EVENT_RANGES)
-        resumes = self.resumable_answers and streaming and session is not None
-        exchange = Exchange(request, receive, send, self.background, session, self.keep_alive_seconds, streaming, resumes)
-        if streaming:
-            request.channel = exchange
-        settled = await self.work(outcome, request, exchange)
-        if exchange.stream is not None:
-            return
-        if settled is None or settled.reply is None:
-            if not request.modern:  # cancelled by a message of its own: the client may still be there
-                await _send(send, 202, b"")
-        else:
-            await _send(send, settled.status, settled.reply, _JSON)
-
-    async def work(self, outcome: Outcome, request: Request, exchange: Exchange) -> Outcome | None:
-        """What is to be answered; None when nothing is, because it was streamed or nobody waits. Raises `_Answer`.
+        """Await what is to be awaited, and answer. Raises `_Answer`.
 
         The first step is taken at once: most that does not wait for anything is done by then, and needs no looking after.
         """
@@ -353,6 +337,12 @@ class Application:
         if count.full(principal):
             outcome.abandon()
             raise count.refusal(principal)
+        accept = headers.get(b"accept", b"")
+        streaming = accept == _BOTH or _accepts(accept, _EVENT_RANGES)
+        resumes = self.resumable_answers and streaming and session is not None
+        exchange = Exchange(request, receive, send, self.background, session, self.keep_alive_seconds, streaming, resumes)
+        if streaming:
+            request.attach(exchange)
         try:
             try:
                 waited = work.send(None)
@@ -370,16 +360,19 @@ class Application:
         except asyncio.CancelledError as error:
             settled = self.cancelled(error, request, exchange)
         try:
-            if settled is not None and request.cancelled and request.modern:
+            if request.cancelled and request.modern:
                 settled = None
-            if exchange.stream is None:
-                if settled is None or not exchange.resumable:
-                    return settled
+            if settled is not None and exchange.resumable:
                 exchange.begin()
-            await exchange.finish(None if settled is None else settled.reply)
-            return None
+            if exchange.stream is not None:
+                await exchange.finish(None if settled is None else settled.reply)
+                return
         finally:
             exchange.close()
+        if settled is not None and settled.reply is not None:
+            await _send(send, settled.status, settled.reply, _JSON)
+        elif not request.modern:  # cancelled by a message of its own: the client may still be there
+            await _send(send, 202, b"")
 
     def cancelled(self, error: BaseException, request: Request, exchange: Exchange) -> Outcome | None:
         """What is left to say after the work was cancelled. Raises `_Answer`."""
@@ -442,20 +435,22 @@ async def _left(receive: Receive) -> None:
 # ------------------------------------------------------------------------------------------------ requests
 
 
-async def _begun(receive: Receive) -> Event:
-    """The first event of a request, which is there already but for slow clients: only they cost a timer. Raises `_Answer`."""
-    receiving: Any = receive()
-    if hasattr(receiving, "send"):
-        try:
-            waited = receiving.send(None)
-        except StopIteration as done:
-            event: Event = done.value
-            return event
-        receiving = Begun(receiving, waited)
+def _at_once(receiving: Any) -> tuple[Event | None, Any]:
+    """The first event of a request, which is there already but for slow clients; else what to await for it."""
+    if not hasattr(receiving, "send"):
+        return None, receiving
+    try:
+        waited = receiving.send(None)
+    except StopIteration as done:
+        return done.value, None
+    return None, Begun(receiving, waited)
+
+
+async def _slowly(receiving: Awaitable[Event]) -> Event:
+    """The first event of a request from a slow client. Raises `_Answer`."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            event = await receiving
-            return event
+            return await receiving
     except TimeoutError:
         raise _too_slow() from None
 
@@ -563,9 +558,9 @@ def _elsewhere(scope: Scope) -> bytes:
 
 
 async def _send(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes]) -> None:
-    length = ((b"content-length", b"%d" % len(body)),) if status != 204 else ()  # RFC 9110, section 8.6
+    fields = [*headers, (b"content-length", b"%d" % len(body))] if status != 204 else [*headers]  # RFC 9110, section 8.6
     try:
-        await send({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
+        await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": body})
     except OSError:  # how some servers say that the client has left
         pass

@@ -121,7 +121,7 @@ class Calls:
     def begin(self, outcome: Outcome) -> None:
         assert outcome.work is not None
         assert outcome.request is not None
-        outcome.request.channel = self
+        outcome.request.attach(self)
         task = self.loop.create_task(outcome.work)
         outcome.request.on_cancel(task.cancel)
         self.pending[task] = outcome

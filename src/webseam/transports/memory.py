@@ -60,7 +60,7 @@ class MemoryClient:
         outcome = self.engine.receive(data, self.caller, self.session)
         if outcome.work is not None:
             if outcome.request is not None:
-                outcome.request.channel = _Channel(self)
+                outcome.request.attach(_Channel(self))
             outcome = await outcome.work
         for before in outcome.before or ():
             self._arrived(before)
