@@ -44,6 +44,7 @@ class Limits:
     kept_bytes = 64 * 1024 * 1024  # of all streams that are kept for resumption
     retry_ms = 1_000  # after which a client is asked to come back
     session_subscriptions = 1_000  # resources that one client watches
+    handshake_bytes = 64 * 1024  # of what a session remembers of its client
     pending_questions = 32  # to the client, of one session
     question_seconds = 300.0  # how long a client may take to answer one
     request_state_seconds = 600.0

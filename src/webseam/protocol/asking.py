@@ -32,7 +32,7 @@ from webseam.protocol.jsonrpc import (
 from webseam.protocol.revisions import CLIENT_METHODS, RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from webseam.protocol.channel import Waiter
     from webseam.protocol.request import Request
@@ -53,20 +53,30 @@ class InputRequiredError(BaseException):
         self.questions = dict(questions)
 
 
-def together(group: BaseExceptionGroup[InputRequiredError]) -> InputRequiredError:
-    """What was asked side by side, as if it had been asked at once."""
-    questions: dict[str, Any] = {}
-    for one in group.exceptions:
-        questions.update((together(one) if isinstance(one, BaseExceptionGroup) else one).questions)
-    return InputRequiredError(questions)
-
-
 class ClientRefusedError(ProtocolError):
     """The client answered a question of ours with an error, or not at all. `client_code` is its code, None for no answer."""
 
     def __init__(self, message: str, client_code: int | None = None) -> None:
         super().__init__(INTERNAL_ERROR, message)
         self.client_code = client_code
+
+
+def meaning(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What the end of a task group stands for: all that was asked in it, as if at once; else what is wrong with the call (a
+    ProtocolError); else what nobody foresaw."""
+    asked, other = group.split(InputRequiredError)
+    if other is None:
+        return InputRequiredError({key: one for leaf in _leaves(asked) for key, one in leaf.questions.items()})
+    refused, unforeseen = other.split(ProtocolError)
+    return other if unforeseen is not None else next(iter(_leaves(refused)))
+
+
+def _leaves(group: Any) -> Iterator[Any]:
+    if isinstance(group, BaseExceptionGroup):
+        for one in group.exceptions:
+            yield from _leaves(one)
+    else:
+        yield group
 
 
 def elicitation(message: str, schema: Mapping[str, Any], *, with_mode: bool) -> dict[str, Any]:

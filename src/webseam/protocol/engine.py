@@ -17,9 +17,10 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import webseam
+from webseam.config import LIMITS
 from webseam.errors import ProtocolError
 from webseam.protocol import verbs
-from webseam.protocol.asking import InputRequiredError, missing_capability, questions_declared, together
+from webseam.protocol.asking import InputRequiredError, meaning, missing_capability, questions_declared
 from webseam.protocol.batch import answer_batch
 from webseam.protocol.changes import Changes
 from webseam.protocol.channel import Following
@@ -184,8 +185,8 @@ class Engine:
         mirrors = self._mirrors = Mirrors(members["list"], self._tell)
 
         async def after_learning(page: Awaitable[Any], params: Any, request: Request) -> Any:
-            await mirrors.learn_from(page, request)
-            mirrors.check(params.name, params.arguments or {}, request.headers or {})
+            known = await mirrors.learn_from(page, request)
+            mirrors.check(known.get(params.name, ()), params.arguments or {}, request.headers or {})
             result = call(params.name, params.arguments or {}, request)
             return await result if hasattr(result, "__await__") else result
 
@@ -196,8 +197,9 @@ class Engine:
                     page = mirrors.learn(request)
                     if page is not None:
                         return Following(after_learning(page, params, request), page)
-                if known != ():
-                    mirrors.check(params.name, params.arguments or {}, request.headers)
+                    known = mirrors.known.get(params.name)
+                if known:
+                    mirrors.check(known, params.arguments or {}, request.headers)
             return call(params.name, params.arguments or {}, request)
 
         return verb
@@ -402,10 +404,10 @@ class Engine:
             outcome = self._questions(asked, shape, rules, request)
         except ProtocolError as error:
             outcome = self._error(message_id, error, rules)
+        except BaseExceptionGroup as group:  # how a task group ends in which something was raised
+            outcome = self._grouped(group, shape, rules, request)
         except Exception as error:  # noqa: BLE001  # a provider's fault must not reach the client, nor stop the transport
             outcome = self._fault(message_id, error)
-        except BaseExceptionGroup as group:  # how a task group ends in which somebody asked
-            outcome = self._grouped(group, shape, rules, request)
         finally:
             request.over = True
             _forget(request)
@@ -467,14 +469,16 @@ class Engine:
             return self._fault(request.id, error)
 
     def _grouped(self, group: BaseExceptionGroup[BaseException], shape: Shape, rules: Rules, request: Request) -> Outcome:
-        """What became of a call whose task group ended: what was asked in it is asked together. Raises what is not ours."""
-        asked, other = group.split(InputRequiredError)
-        if other is None and asked is not None:
-            return self._questions(together(asked), shape, rules, request)
-        if not isinstance(other, ExceptionGroup):
-            raise group
+        """What became of a call whose task group ended. Raises what is not ours to answer."""
         assert request.id is not None
-        return self._fault(request.id, other)
+        found = meaning(group)
+        if isinstance(found, InputRequiredError):
+            return self._questions(found, shape, rules, request)
+        if isinstance(found, ProtocolError):
+            return self._error(request.id, found, rules)
+        if isinstance(found, Exception):
+            return self._fault(request.id, found)
+        raise found
 
     def _interim(self, result: dict[str, Any], shape: Shape, rules: Rules, request: Request) -> dict[str, Any]:
         """A result that is not the last word. `requestState` may be any JSON value here; it is signed on its way out."""
@@ -519,6 +523,8 @@ class Engine:
         revision = wanted if wanted in HANDSHAKE and wanted in self.protocol_versions else self._handshake
         session = request.session
         if session is not None:
+            if request.raw is not UNSET and len(request.raw) > LIMITS.handshake_bytes:  # what is said there is remembered
+                raise ProtocolError(INVALID_PARAMS, f"The handshake is larger than {LIMITS.handshake_bytes} bytes.")
             session.revision = revision
             session.client_info = params.client_info
             session.client_capabilities = params.capabilities or {}

@@ -88,6 +88,8 @@ class Mirrors:
     def learn(self, request: Request) -> Awaitable[Any] | None:
         """Read the whole list, as the caller of `request` sees it. None when that is done, else the page to go on with by
         `learn_from`."""
+        if len(self.known) >= LIMITS.mirrored_tools:  # of many callers, each with tools of their own
+            self.forget()
         cursor: str | None = None
         for _ in range(PAGES):
             page = self._listed(cursor, request)
@@ -99,14 +101,15 @@ class Mirrors:
                 break
         return None
 
-    async def learn_from(self, page: Any, request: Request) -> None:
-        """Go on with a page that `learn` gave."""
+    async def learn_from(self, page: Any, request: Request) -> Mapping[str, Mirrored]:
+        """Go on with a page that `learn` gave. Gives what is known then; that is not `known` any more if the list changed."""
         tools = self.known
         cursor = self._note_page(await awaited(page), tools)
         for _ in range(PAGES - 1):
             if cursor is None:
-                return
+                break
             cursor = self._note_page(await awaited(self._listed(cursor, request)), tools)
+        return tools
 
     def _note_page(self, page: Any, noted: dict[str, Mirrored]) -> str | None:
         """Note the tools of one page; gives the cursor of the next, None when there is none worth reading."""
@@ -124,9 +127,10 @@ class Mirrors:
             noted[tool["name"]] = ()
             self._on_fault(ValueError(f"The tool {tool['name']!r} has an invalid inputSchema: {error}."))
 
-    def check(self, name: str, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+    @staticmethod
+    def check(parameters: Mirrored, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> None:
         """Compare the headers with the arguments. Raises `RefusedError` (-32020) where they differ."""
-        for header, path in self.known.get(name, ()):
+        for header, path in parameters:
             value: Any = arguments
             for step in path:
                 value = value.get(step) if isinstance(value, dict) else None

@@ -179,8 +179,13 @@ class Request(Struct, eq=False):
             return
         if self.early is None:
             self.early = []
-        if keep or len(self.early) < LIMITS.stream_messages:
+        if keep or self._early_room(len(message)):
             self.early.append(message)
+
+    def _early_room(self, size: int) -> bool:
+        """Whether another message may wait, as on a stream: a progress token that comes back in each may be a large one."""
+        early = self.early or ()
+        return len(early) < LIMITS.stream_messages and sum(map(len, early)) + size <= LIMITS.stream_bytes
 
     def attach(self, channel: Channel | None) -> None:
         """Lend a channel to the request, before its work is awaited; what was said before that goes out now."""
@@ -283,7 +288,11 @@ class Request(Struct, eq=False):
             self.unstarted = None
         callbacks, self._callbacks = self._callbacks, None
         for callback in callbacks or ():
-            callback()
+            try:
+                callback()
+            except Exception as error:  # noqa: BLE001  # a provider's: the others run all the same, and so does the transport
+                if self.host is not None and self.host.on_fault is not None:
+                    self.host.on_fault(error)
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
         """Run `callback` when the request is cancelled; at once when it already is."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from webseam.config import LIMITS
 from webseam.errors import ProtocolError
-from webseam.protocol.asking import InputRequiredError, checked_answer, missing_capability, questions_declared
+from webseam.protocol.asking import InputRequiredError, checked_answer, meaning, missing_capability, questions_declared
 from webseam.protocol.codec import UNSET, Raw, Struct, UnsetType, encode, msgspec
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, shown
 from webseam.protocol.request import Request
@@ -219,20 +219,24 @@ class Tasks:
             if task.status not in OVER:
                 task.result = result
                 await self._end(running, "completed")
-        except ProtocolError as error:
-            await self._fail(running, error.code, str(error), error.data)
-        except Exception as error:  # noqa: BLE001  # a provider's fault: the client learns only that there was one
-            self._on_fault(error)
-            await self._fail(running, INTERNAL_ERROR, "Internal error", None)
-        except (InputRequiredError, BaseExceptionGroup) as error:
-            if isinstance(error, BaseExceptionGroup) and error.split(InputRequiredError)[0] is None:
-                raise
-            self._on_fault(RuntimeError("The work of a task asked on the request of its call, not on the one it is given."))
-            await self._fail(running, INTERNAL_ERROR, "Internal error", None)
+        except (Exception, InputRequiredError, BaseExceptionGroup) as error:  # noqa: BLE001  # the client learns of it by its task
+            await self._raised(running, meaning(error) if isinstance(error, BaseExceptionGroup) else error)
         finally:
             self._running.pop(task.id, None)
             if task.status not in OVER:  # the process stops
                 task.status = "cancelled"
+
+    async def _raised(self, running: Running, error: BaseException) -> None:
+        """The work ended without a result. Raises what is not ours to answer."""
+        if isinstance(error, ProtocolError):
+            await self._fail(running, error.code, str(error), error.data)
+            return
+        if isinstance(error, InputRequiredError):
+            error = RuntimeError("The work of a task asked on the request of its call, not on the one it is given.")
+        if not isinstance(error, Exception):
+            raise error
+        self._on_fault(error)  # a provider's fault: the client learns only that there was one
+        await self._fail(running, INTERNAL_ERROR, "Internal error", None)
 
     async def _fail(self, running: Running, code: int, text: str, data: Any) -> None:
         if running.task.status not in OVER:

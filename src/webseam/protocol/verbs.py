@@ -107,6 +107,7 @@ async def _subscribe(subscribe: Callable[..., Any], params: Any, request: Reques
     assert session is not None
     if params.uri in session.watched:
         return {}
+    _short(params.uri)
     if len(session.watched) >= LIMITS.session_subscriptions:
         raise ProtocolError(
             INVALID_PARAMS, f"A client may watch {LIMITS.session_subscriptions} resources: unsubscribe from some."
@@ -178,7 +179,15 @@ async def listen(
 def _bounded(names: list[str]) -> list[str]:
     if len(names) > LIMITS.session_subscriptions:
         raise ProtocolError(INVALID_PARAMS, f"A subscription may name {LIMITS.session_subscriptions} resources or tasks.")
+    for name in names:
+        _short(name)
     return list(dict.fromkeys(names))
+
+
+def _short(name: str) -> None:
+    """Raises ProtocolError for a name too long to be remembered."""
+    if len(name) > LIMITS.url_chars:
+        raise ProtocolError(INVALID_PARAMS, f"What is watched is named by {LIMITS.url_chars} characters at most.")
 
 
 async def _watch(uris: list[str], watched: list[str], resources: Members, request: Request) -> None:

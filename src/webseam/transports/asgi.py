@@ -11,6 +11,7 @@ Otherwise nothing is remembered, and every process is the same as every other. `
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ _RETRY = (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)
 _CHALLENGE = (b"www-authenticate", b"Bearer")
 _LARGE_DIGITS = len(str(LIMITS.message_bytes))
 _NO_SESSION_ID = "The Mcp-Session-Id header is missing: send the id that came with the answer to `initialize`."
+_NO_SESSION = "There is no such session, or it has ended: begin another with `initialize`, without a session id."
 _MODERN = frozenset(version.encode() for version in MODERN)
 
 
@@ -198,6 +200,8 @@ class Application:
             body = await _body(event, headers.raw, receive)
         if body is None:
             return
+        if session is not None and session.ended:  # while the body was on its way
+            raise _Answer(404, _NO_SESSION)
         if session is not None or not self.engine.needs_sessions or headers.raw.get(b"mcp-protocol-version") in _MODERN:
             outcome = self.engine.receive(body, caller, session.protocol if session is not None else None, headers)
             extra: tuple[tuple[bytes, bytes], ...] = ()
@@ -241,9 +245,7 @@ class Application:
             return None
         session = self.sessions.get(session_id.decode("latin-1"), principal_of(caller))
         if session is None:
-            raise _Answer(
-                404, "There is no such session, or it has ended: begin another with `initialize`, without a session id."
-            )
+            raise _Answer(404, _NO_SESSION)
         return session
 
     def without_session(
@@ -280,9 +282,7 @@ class Application:
             raise _Answer(400, _NO_SESSION_ID)
         session = self.sessions.get(session_id.decode("latin-1"), principal)
         if session is None:
-            raise _Answer(
-                404, "There is no such session, or it has ended: begin another with `initialize`, without a session id."
-            )
+            raise _Answer(404, _NO_SESSION)
         if method == "DELETE":
             self.sessions.end(session)
             await _send(send, 204, b"")
@@ -533,13 +533,18 @@ def _is_json(content_type: bytes) -> bool:
 
 _JSON_RANGES = frozenset({b"application/json", b"application/*", b"*/*"})
 _EVENT_RANGES = frozenset({b"text/event-stream", b"text/*", b"*/*"})
+_NOT_AT_ALL = re.compile(rb"(^|;)\s*[qQ]=0(\.0*)?\s*(;|$)")  # RFC 9110, section 12.4.2
 _BOTH = b"application/json, text/event-stream"
 """What most clients send, word for word."""
 
 
 def _accepts(accept: bytes, ranges: frozenset[bytes]) -> bool:
     """Whether one of `ranges` is among what is accepted. Clients must accept both JSON and event streams."""
-    return any(part.partition(b";")[0].strip().lower() in ranges for part in accept.split(b","))
+    for part in accept.split(b","):
+        name, _, parameters = part.partition(b";")
+        if name.strip().lower() in ranges and not _NOT_AT_ALL.search(parameters):
+            return True
+    return False
 
 
 def _text(value: bytes) -> str:

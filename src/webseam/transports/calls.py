@@ -10,6 +10,7 @@ import contextlib
 import os
 import stat
 import threading
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
@@ -55,6 +56,7 @@ class Calls:
         self.connection = connection
         self.loop = loop
         self.pending: dict[asyncio.Task[Outcome], Outcome] = {}
+        self.held: deque[Outcome] = deque()  # until there is room; read, so that what cancels or answers others is read as well
         self.over: asyncio.Future[int] = loop.create_future()
         self.ended = False
         self.reader: PolledReader | ThreadReader | None = None
@@ -81,6 +83,8 @@ class Calls:
                 if outcome.request is not None:
                     outcome.request.cancel()
                 task.cancel()
+            for outcome in self.held:
+                outcome.abandon()
             self.connection.flush()
 
     # -------------------------------------------------------------------------------------------- reading
@@ -92,6 +96,7 @@ class Calls:
             self.connection.lines.end()
             self.ended = True
             self.end_subscriptions()
+            self.end_questions()
             self.wait_no_longer_than_needed()
             self.watch_output()
         self.go_on()
@@ -100,12 +105,16 @@ class Calls:
         """Take lines as long as there is room for what they may bring, then read on."""
         connection = self.connection
         try:
-            while connection.lines.ready:
-                if len(self.pending) >= LIMITS.pending_calls:
-                    break
+            while self.held and len(self.pending) < LIMITS.pending_calls:
+                self.begin(self.held.popleft())
+            while connection.lines.ready and len(self.held) < LIMITS.pending_calls:
                 outcome = connection.take()
-                if outcome.work is not None:
+                if outcome.work is None:
+                    continue
+                if len(self.pending) < LIMITS.pending_calls:
                     self.begin(outcome)
+                else:
+                    self.held.append(outcome)
             if self.ended:
                 if not self.pending and not connection.lines.ready:
                     connection.flush()
@@ -129,6 +138,8 @@ class Calls:
 
     def done(self, task: asyncio.Task[Outcome]) -> None:
         outcome = self.pending.pop(task)
+        assert outcome.request is not None
+        outcome.request.channel = None  # what its provider left behind has nothing more to say
         if self.over.done():
             return
         if self.ended:
@@ -159,6 +170,12 @@ class Calls:
             if outcome.request is not None and outcome.request.method == "subscriptions/listen":
                 outcome.request.cancel()
 
+    def end_questions(self) -> None:
+        """At the end of input no answer can come any more: whoever waits for one goes on without."""
+        for waiting in self.connection.session.questions.values():
+            if not waiting.done():
+                waiting.set_result(None)
+
     # -------------------------------------------------------------------------------------------- the engine's channel
 
     def send(self, message: bytes, keep: bool) -> None:  # noqa: ARG002  # a client that does not read stops us: nothing is lost
@@ -177,8 +194,8 @@ class Calls:
             self.loop.call_soon(self.flush)
 
     def waiter(self, seconds: float | None = None) -> asyncio.Future[Any]:
-        """Something to wait for."""
-        return waiter(seconds)
+        """Something to wait for; not for long, once nothing can come any more."""
+        return waiter(0 if self.ended and seconds is not None else seconds)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> Callable[[], object]:
         """Run `work` beyond the request that began it."""

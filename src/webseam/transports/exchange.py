@@ -184,9 +184,11 @@ class Exchange(Struct, eq=False):
         self._task = None
 
     def close(self) -> None:
-        """Leave nothing behind, no cycle of references either."""
+        """Leave nothing behind, no cycle of references either: a session may keep the stream, but not what led to it."""
         self._task = None
         self.request.channel = None
+        if self.stream is not None:
+            self.stream.overrun = None
         if self._watcher is not None:
             self._watcher.cancel()
         if self._writer is not None:

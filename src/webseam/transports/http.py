@@ -229,9 +229,9 @@ class _Uvicorn(uvicorn.Server):
 def _http_protocol() -> Any:
     if not _there_is("httptools"):
         return "h11"
-    from webseam.transports.one_write import OneWriteProtocol
+    from webseam.transports.gathering import gathering_protocol
 
-    return OneWriteProtocol
+    return gathering_protocol()
 
 
 def _there_is(module: str) -> bool:

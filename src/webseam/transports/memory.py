@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from webseam.errors import ProtocolError
 from webseam.protocol.channel import awaited
 from webseam.protocol.codec import decode, encode
+from webseam.protocol.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND
+from webseam.protocol.outcome import lost, unanswered
 from webseam.protocol.revisions import CAPABILITIES_KEY, CLIENT_KEY, HANDSHAKE, RULES, VERSION_KEY
 from webseam.protocol.session import Session
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
     from webseam.protocol.engine import Engine
+    from webseam.protocol.outcome import Outcome
 
     Answer = Callable[[str, dict[str, Any]], Any]
 
@@ -59,12 +62,30 @@ class MemoryClient:
         data = message if isinstance(message, bytes) else encode(message)
         outcome = self.engine.receive(data, self.caller, self.session)
         if outcome.work is not None:
-            if outcome.request is not None:
-                outcome.request.attach(_Channel(self))
-            outcome = await outcome.work
+            outcome = await self._worked(outcome)
         for before in outcome.before or ():
             self._arrived(before)
         return None if outcome.reply is None else decode(outcome.reply)
+
+    async def _worked(self, outcome: Outcome) -> Outcome:
+        """The outcome once its work is done, in a task of its own: what cancels the request does not cancel whoever asked."""
+        import asyncio
+
+        request = outcome.request
+        assert request is not None
+        assert outcome.work is not None
+        request.attach(_Channel(self))
+        task = asyncio.get_running_loop().create_task(outcome.work)
+        request.on_cancel(task.cancel)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            asking = asyncio.current_task()
+            if not task.cancelled() or (asking is not None and asking.cancelling()):  # it is whoever asked that was cancelled
+                raise
+            return unanswered() if request.cancelled else lost(request)
+        finally:
+            request.channel = None
 
     async def request(self, method: str, params: dict[str, Any] | None = None) -> Any:
         """The result of a request; where it asks for input and there is an `answer`, of the request with the answers. Raises
@@ -98,6 +119,8 @@ class MemoryClient:
         if params is not None:
             message["params"] = params
         answer = await self.send(message)
+        if answer is None:
+            raise ProtocolError(INTERNAL_ERROR, f"The request {method} was cancelled: it is not answered.")
         if "error" in answer:
             error = answer["error"]
             raise ProtocolError(error["code"], error["message"], error.get("data"))
@@ -122,9 +145,13 @@ class MemoryClient:
     async def _answered(self, message: dict[str, Any]) -> None:
         reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
         if self.answer is None:
-            reply["error"] = {"code": -32601, "message": "Method not found"}
+            reply["error"] = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
         else:
-            reply["result"] = await awaited(self.answer(message["method"], message.get("params") or {}))
+            try:
+                reply["result"] = await awaited(self.answer(message["method"], message.get("params") or {}))
+            except Exception as error:  # noqa: BLE001  # whoever asked would wait for it: a client says so
+                code = error.code if isinstance(error, ProtocolError) else INTERNAL_ERROR
+                reply["error"] = {"code": code, "message": str(error)}
         await self.send(reply)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> Callable[[], object]:

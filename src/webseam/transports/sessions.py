@@ -27,12 +27,13 @@ GENERAL = "0"
 class HttpSession:
     """One session: what the engine remembers of it, and its streams."""
 
-    __slots__ = ("_count", "_spent", "general", "id", "protocol", "streams", "used")
+    __slots__ = ("_count", "_spent", "ended", "general", "id", "protocol", "streams", "used")
 
     def __init__(self, session_id: str, protocol: Session, spent: Callable[[int], None]) -> None:
         self.id = session_id
         self.protocol = protocol
         self.used = time.monotonic()
+        self.ended = False
         self.streams: OrderedDict[str, Stream] = OrderedDict()
         self._spent = spent
         self._count = 0
@@ -42,6 +43,8 @@ class HttpSession:
     def open_stream(self) -> Stream:
         """A new stream for one request. The oldest that has ended makes room for it."""
         self._count += 1
+        if self.ended:  # what is still on its way to this connection; nothing is kept for another
+            return Stream()
         stream = self.streams[str(self._count)] = Stream(str(self._count), kept=True, spent=self._spent)
         if len(self.streams) > LIMITS.session_streams:
             self.drop_ended(at_least=1)
@@ -73,6 +76,7 @@ class HttpSession:
 
     def end(self) -> None:
         """Nothing is kept, and what is pending is cancelled."""
+        self.ended = True
         self.protocol.end()
         for stream in (self.general, *self.streams.values()):
             stream.end()

@@ -134,7 +134,7 @@ class Stream:
                     await write(COMMENT)
         finally:
             if self._is(me):
-                self._writer = None
+                self._writer = self._wake = None
 
     def _is(self, writer: object) -> bool:
         return self._writer is writer

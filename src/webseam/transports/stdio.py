@@ -7,7 +7,8 @@ agent starts many servers and waits for each `initialize`, so this is where a co
 
 The first message that comes with work to await brings asyncio and takes over for good: the loop reads where it can, a thread
 where it cannot (plain files, and Windows). Calls run side by side, each answered when it is done. When `LIMITS.pending_calls`
-are pending no more is taken, so that what waits does so in the client's own pipe. Writing blocks: a client that does not read
+are pending as many again are read, in case something among them cancels or answers others, and wait; then no more is taken, so
+that what waits does so in the client's own pipe. Writing blocks: a client that does not read
 its answers stops us, and costs no memory.
 
 Leaving. End of input means that no more will be asked; what has been asked is still answered, within `LIMITS.call_seconds`, so
@@ -141,7 +142,7 @@ class Connection:
     def flush(self) -> None:
         """Write what is queued, whole lines at a time."""
         if self.replies:
-            data = b"\n".join([*self.replies, b""])
+            data = b"\n".join([*(reply.replace(b"\n", b" ") for reply in self.replies), b""])  # JSON of others may have lines
             self.replies.clear()
             self.writing = True
             try:
