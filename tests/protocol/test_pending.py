@@ -146,6 +146,50 @@ def test_an_abandoned_call_leaves_nothing_behind() -> None:
     gc.collect()
 
 
+def test_a_provider_that_fails_when_it_is_cancelled_does_not_make_a_notification_answered() -> None:
+    faults: list[BaseException] = []
+
+    class Fragile(Slow):
+        async def call(self, name: str, arguments: dict[str, Any], call: Request) -> Any:
+            call.on_cancel(fail)
+            return await Slow.call(self, name, arguments, call)
+
+    def fail() -> None:
+        raise RuntimeError("secret")
+
+    async def main() -> None:
+        session = Session()
+        engine = Engine(on_fault=faults.append).register_provider(Fragile())
+        outcome = engine.receive(call_of(1), session=session)
+        assert outcome.work is not None
+        assert outcome.request is not None
+        task = asyncio.create_task(outcome.work)
+        outcome.request.on_cancel(task.cancel)
+        await asyncio.sleep(0)
+        cancelled = engine.receive(cancel_of(1), session=session)
+        assert (cancelled.reply, cancelled.status) == (None, 202)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not session.pending
+        assert [str(fault) for fault in faults] == ["secret"]
+
+    asyncio.run(main())
+
+
+def test_what_fails_when_a_request_is_cancelled_keeps_nothing_else_from_running() -> None:
+    ran: list[str] = []
+
+    def fail() -> None:
+        ran.append("failed")
+        raise RuntimeError("secret")
+
+    request = Request(1, "tools/call")
+    for callback in (fail, fail, lambda: ran.append("ran")):
+        request.on_cancel(callback)
+    request.cancel()
+    assert ran == ["failed", "failed", "ran"]
+
+
 @pytest.mark.parametrize(
     "data",
     [cancel_of(2), cancel_of("1"), cancel_of(None), b'{"jsonrpc":"2.0","method":"notifications/cancelled"}'],

@@ -53,6 +53,7 @@ REQUEST = {
     "progress": "(self, progress: 'float', total: 'float | None' = None, message: 'str | None' = None) -> 'None'",
     "log": "(self, level: 'str', data: 'Any', logger: 'str | None' = None) -> 'None'",
     "emit": "(self, message: 'bytes', *, keep: 'bool') -> 'None'",
+    "attach": "(self, channel: 'Channel | None') -> 'None'",
     "close_stream": "(self, retry_ms: 'int | None' = None) -> 'None'",
     "ask": "(self, questions: 'Mapping[str, Mapping[str, Any]]') -> 'dict[str, Any]'",
     "elicit": "(self, message: 'str', schema: 'Mapping[str, Any]', *, key: 'str | None' = None) -> 'dict[str, Any]'",

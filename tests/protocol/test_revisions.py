@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from webseam.protocol.engine import Engine
@@ -17,7 +12,7 @@ from webseam.protocol.revisions import HANDSHAKE, MODERN, REVISIONS, RULES, SERV
 from webseam.protocol.session import Session
 
 Ask = Callable[..., tuple[int, Any]]
-SHARED = Path(os.environ.get("WEBSEAM_SHARED") or Path(__file__).resolve().parents[2] / ".." / "shared")
+Check = Callable[[Any, str, str], None]
 
 PARAMS: dict[str, dict[str, Any]] = {
     "initialize": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
@@ -47,29 +42,14 @@ RESULTS = {
 EVERYTHING = sorted({method for methods in METHODS.values() for method in methods})
 
 
-@cache
-def schema_of(revision: str) -> dict[str, Any]:
-    path = SHARED / "mcp-schema" / f"{revision}.json"
-    if not path.exists():
-        pytest.skip(f"the schema of {revision} is not at {path}: set WEBSEAM_SHARED")
-    loaded: dict[str, Any] = json.loads(path.read_text())
-    return loaded
-
-
-def check(value: Any, revision: str, name: str) -> None:
-    """Validate against one definition of the revision's own schema."""
-    schema = schema_of(revision)
-    place = "$defs" if "$defs" in schema else "definitions"
-    whole = {"$schema": schema["$schema"], place: schema[place], "$ref": f"#/{place}/{name}"}
-    jsonschema.validators.validator_for(schema)(whole).validate(value)
-
-
 # ------------------------------------------------------------------------------------------------ the table
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("method", EVERYTHING)
-def test_a_method_is_served_in_the_revisions_that_have_it_and_in_no_other(ask: Ask, revision: str, method: str) -> None:
+def test_a_method_is_served_in_the_revisions_that_have_it_and_in_no_other(
+    ask: Ask, check: Check, revision: str, method: str
+) -> None:
     status, reply = ask(method, PARAMS.get(method), revision)
     if method in METHODS[revision] or (method == "initialize" and revision in HANDSHAKE):
         assert status == 200
@@ -95,7 +75,7 @@ def test_a_method_is_served_in_the_revisions_that_have_it_and_in_no_other(ask: A
     ],
 )
 def test_errors_have_the_code_and_the_status_of_their_revision(
-    ask: Ask, revision: str, method: str, params: dict[str, Any], code: int
+    ask: Ask, check: Check, revision: str, method: str, params: dict[str, Any], code: int
 ) -> None:
     status, reply = ask(method, params, revision)
     if revision in MODERN:
@@ -225,7 +205,9 @@ def test_discover_says_what_there_is(ask: Ask) -> None:
     assert result["ttlMs"] > 0
 
 
-def test_an_unsupported_modern_revision_is_refused_with_those_that_are_supported(post: Ask, request_of: Any) -> None:
+def test_an_unsupported_modern_revision_is_refused_with_those_that_are_supported(
+    post: Ask, request_of: Any, check: Check
+) -> None:
     for version in ("2027-01-01", "2025-11-25", "x" * 10_000):
         message = request_of("ping", None, MODERN[0])
         message["params"]["_meta"][VERSION_KEY] = version
@@ -274,7 +256,7 @@ def test_both_eras_are_served_on_one_session_at_once(post: Ask, request_of: Any)
 PING = b'{"jsonrpc":"2.0","id":%d,"method":"ping"}'
 
 
-def test_only_2025_03_26_has_batches(post: Ask) -> None:
+def test_only_2025_03_26_has_batches(post: Ask, check: Check) -> None:
     data = b"[" + PING % 1 + b"," + PING % 2 + b"]"
     for revision in REVISIONS:
         status, reply = post(data, headers={"mcp-protocol-version": revision})
