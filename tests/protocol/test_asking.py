@@ -912,3 +912,33 @@ def test_what_belongs_to_rounds_means_nothing_before_there_were_any(talk: Talk, 
             assert json.loads(reply["result"]["content"][0]["text"]) == [{}, None]
 
     asyncio.run(main())
+
+
+def test_a_question_of_a_cancelled_call_is_withdrawn() -> None:
+    class Asks:
+        needs_session = True
+
+        def list(self, cursor: str | None) -> Any:
+            return [{"name": "ask", "inputSchema": {"type": "object"}}]
+
+        async def call(self, name: str, arguments: dict[str, Any], call: Request) -> Any:
+            return await call.elicit("Your name?", {"type": "object", "properties": {}})
+
+    async def main() -> None:
+        asked = asyncio.Event()
+
+        async def never(method: str, params: dict[str, Any]) -> Any:
+            asked.set()
+            await asyncio.Event().wait()
+
+        client = MemoryClient(Engine().register_provider(Asks()), capabilities={"elicitation": {}}, answer=never)
+        call = asyncio.create_task(client.request("tools/call", {"name": "ask", "arguments": {}}))
+        await asked.wait()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        [withdrawn] = client.received
+        assert withdrawn["method"] == "notifications/cancelled"
+        assert withdrawn["params"]["requestId"] == 1
+        assert not client.session.questions
+
+    asyncio.run(main())

@@ -303,3 +303,12 @@ def test_what_a_client_sent_is_never_repeated_whole(post: Any, request_of: Any, 
     engine = Engine().register_provider(Echo())
     _, reply = post(request_of(method, params, MODERN), to=engine)
     assert len(json.dumps(reply)) < 2_000
+
+
+def test_an_id_is_kept_and_sent_back_so_it_has_a_bound(post: Any) -> None:
+    message_id = "i" * LIMITS.id_chars
+    assert post({"jsonrpc": "2.0", "id": message_id, "method": "ping"})[1]["id"] == message_id
+    for _ in range(20):  # also once requests are read in one go
+        status, reply = post({"jsonrpc": "2.0", "id": message_id + "i", "method": "ping"})
+        assert (status, reply["error"]["code"], reply["id"]) == (400, -32600, message_id)
+        assert str(LIMITS.id_chars) in reply["error"]["message"]

@@ -319,3 +319,14 @@ def test_hundreds_of_callers_side_by_side_each_get_their_own_answer() -> None:
         await asyncio.gather(*(one(engine, number, revisions[number % 2]) for number in range(400)))
 
     asyncio.run(main())
+
+
+def test_a_request_of_the_new_era_is_not_served_in_a_batch() -> None:
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    listen = {"jsonrpc": "2.0", "id": 2, "method": "subscriptions/listen", "params": {"notifications": {}, "_meta": meta}}
+    data = json.dumps([{"jsonrpc": "2.0", "id": 1, "method": "ping"}, listen]).encode()
+    outcome = Engine().receive(data, None, None, {"mcp-protocol-version": "2025-03-26"})
+    assert outcome.work is None
+    assert outcome.reply is not None
+    pong, refusal = json.loads(outcome.reply)
+    assert (pong["result"], refusal["id"], refusal["error"]["code"]) == ({}, 2, -32600)

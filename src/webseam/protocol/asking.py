@@ -34,7 +34,7 @@ from webseam.protocol.revisions import CLIENT_METHODS, RULES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from webseam.protocol.channel import Waiter
+    from webseam.protocol.channel import Channel, Waiter
     from webseam.protocol.request import Request
 
 ELICIT = "elicitation/create"
@@ -225,22 +225,32 @@ async def _from_client(request: Request, questions: Mapping[str, Mapping[str, An
     if len(session.questions) + len(questions) > LIMITS.pending_questions:
         raise ProtocolError(INTERNAL_ERROR, f"{LIMITS.pending_questions} questions to this client are pending already.")
     asked: dict[int, tuple[str, Waiter]] = {}
+    unanswered: set[int] = set()
     try:
         for key, question in questions.items():
             session.sent += 1
             waiter = session.questions[session.sent] = channel.waiter(LIMITS.question_seconds)
             asked[session.sent] = (key, waiter)
+            unanswered.add(session.sent)
             channel.send(client_request(session.sent, question["method"], dict(question.get("params") or {})), True)
         answers = {}
         for number, (key, waiter) in asked.items():
             given = await waiter
+            unanswered.discard(number)
             if given is None:  # nobody should go on with what nobody waits for
-                channel.send(notification("notifications/cancelled", {"requestId": number, "reason": "no answer came"}), True)
+                _withdraw(channel, number, "no answer came")
             answers[key] = _checked_response(questions[key]["method"], given)
         return answers
     finally:
         for number in asked:
             session.questions.pop(number, None)
+            if number in unanswered:
+                _withdraw(channel, number, "the call has ended")
+
+
+def _withdraw(channel: Channel, number: int, why: str) -> None:
+    """Tell the client that a question of ours need not be answered any more (basic/utilities/cancellation)."""
+    channel.send(notification("notifications/cancelled", {"requestId": number, "reason": why}), True)
 
 
 def _checked_response(method: str, message: Any) -> dict[str, Any]:

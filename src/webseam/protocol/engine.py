@@ -29,6 +29,7 @@ from webseam.protocol.inbound import (
     VERSION_HEADER,
     RefusedError,
     handshake_revision,
+    is_modern,
     modern_revision,
     read_batch,
     read_message,
@@ -309,6 +310,9 @@ class Engine:
     ) -> Outcome:
         """A request that has been read, `raw` being where from."""
         try:
+            if type(message_id) is str and len(message_id) > LIMITS.id_chars:
+                message_id = message_id[: LIMITS.id_chars]  # what is refused is not repeated in full
+                raise RefusedError(INVALID_REQUEST, f"A request's id may have {LIMITS.id_chars} characters.")
             revision = self._revision(method, params, session, headers)
             if session is not None and message_id in session.pending:
                 raise RefusedError(INVALID_REQUEST, "A request with this id is still pending.")
@@ -432,6 +436,10 @@ class Engine:
             if message.method == "initialize":  # 2025-03-26, basic/lifecycle
                 message_id = None if message.id is UNSET else message.id
                 text = "`initialize` is never part of a batch."
+                raise RefusedError(INVALID_REQUEST, text, message_id=message_id, answered=message.id is not UNSET)
+            if is_modern(message):  # each would be a request of its own era, and some never end
+                text = f"Messages of {', '.join(MODERN)} are sent one by one."
+                message_id = None if message.id is UNSET else message.id
                 raise RefusedError(INVALID_REQUEST, text, message_id=message_id, answered=message.id is not UNSET)
             return self._answer(message, caller, session, headers)
         except RefusedError as refusal:

@@ -194,6 +194,17 @@ def read_params(method: str, raw: Raw | UnsetType, headers: Mapping[str, str] | 
         raise RefusedError(PARSE_ERROR, f"The message is not valid JSON: {shown(str(error))}") from None
 
 
+def is_modern(message: Message) -> bool:
+    """Whether a message carries metadata of its own."""
+    if message.params is UNSET:
+        return False
+    try:
+        meta = decode_params(message.params).meta
+    except msgspec.DecodeError:
+        return False
+    return meta is not None and meta is not UNSET and meta.version in MODERN
+
+
 def _not_of_its_revision(method: str, params: bytes) -> bool:
     """Whether a method that some other revision has is asked for: then its params need not be what they would be there."""
     try:

@@ -288,6 +288,9 @@ class Rules(Struct, frozen=True):
     renumbered: dict[int, int] = msgspec.field(default_factory=dict)
 
 
+BEFORE_URLS = {MISSING_CLIENT_CAPABILITY: INVALID_REQUEST, URL_ELICITATION_REQUIRED: INVALID_REQUEST}
+"""Before 2025-11-25 neither code had a meaning."""
+
 RULES: dict[str, Rules] = {
     "2026-07-28": Rules(
         modern=True,
@@ -303,11 +306,9 @@ RULES: dict[str, Rules] = {
         renumbered={RESOURCE_NOT_FOUND: INVALID_PARAMS, URL_ELICITATION_REQUIRED: INVALID_PARAMS},
     ),
     "2025-11-25": Rules(primed_streams=True, renumbered={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST}),
-    "2025-06-18": Rules(elicitation_modes=False, renumbered={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST}),
-    "2025-03-26": Rules(batches=True, elicitation_modes=False, renumbered={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST}),
-    "2024-11-05": Rules(
-        progress_messages=False, elicitation_modes=False, renumbered={MISSING_CLIENT_CAPABILITY: INVALID_REQUEST}
-    ),
+    "2025-06-18": Rules(elicitation_modes=False, renumbered=BEFORE_URLS),
+    "2025-03-26": Rules(batches=True, elicitation_modes=False, renumbered=BEFORE_URLS),
+    "2024-11-05": Rules(progress_messages=False, elicitation_modes=False, renumbered=BEFORE_URLS),
 }
 
 CLIENT_METHODS: dict[str, tuple[str, ...]] = {

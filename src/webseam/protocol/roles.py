@@ -18,7 +18,8 @@ A provider declares what else it needs or does by attributes, all False unless i
     logs            it calls `Request.log`
     lists_change    its lists change while it runs, and it says so with `Engine.changed`
     subscribe(uri)  a member of a resource provider whose resources change, which it says with `Engine.updated`; called when a
-                    client begins to watch one, as `unsubscribe(uri)`, if there is one, when it no longer does
+                    client begins to watch one, as `unsubscribe(uri)`, if there is one, when it says that it no longer does, or
+                    its subscription ends; a client of the handshake era that merely leaves is not told of
 
 A name or URI that does not exist is `errors.ProtocolError` with `jsonrpc.INVALID_PARAMS` (tools, prompts) or
 `jsonrpc.RESOURCE_NOT_FOUND` (resources; sent as -32602 where the revision wants that). A tool that ran and failed is a normal
