@@ -192,7 +192,7 @@ class Engine:
             return await result if hasattr(result, "__await__") else result
 
         def verb(params: Any, request: Request) -> Any:
-            if request.headers is not None and request.modern:
+            if request.headers is not None and request.revision in MODERN:
                 known = mirrors.known.get(params.name)
                 if known is None:
                     page = mirrors.learn(request)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import ItemsView, KeysView, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
@@ -96,7 +96,13 @@ class _Answer(Exception):  # noqa: N818  # it is how a check answers, not an err
         self.body = encode({"jsonrpc": "2.0", "error": {"code": code, "message": text}})
 
 
-class Headers(Mapping[str, str]):
+if TYPE_CHECKING:
+    _Mapping = Mapping[str, str]
+else:
+    _Mapping = object  # an instance of an abstract class takes twice as long to make
+
+
+class Headers(_Mapping):
     """The headers of a request by lower-case name, decoded when they are asked for: most never are."""
 
     __slots__ = ("raw",)
@@ -118,6 +124,21 @@ class Headers(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self.raw)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.encode() in self.raw
+
+    def keys(self) -> KeysView[str]:
+        return KeysView(self)
+
+    def items(self) -> ItemsView[str, str]:
+        return ItemsView(self)
+
+    def values(self) -> ValuesView[str]:
+        return ValuesView(self)
+
+
+Mapping.register(Headers)
 
 
 class Application:
