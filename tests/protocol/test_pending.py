@@ -13,7 +13,7 @@ import pytest
 from webseam.errors import ProtocolError
 from webseam.protocol.engine import Engine
 from webseam.protocol.outcome import Outcome
-from webseam.protocol.request import Request
+from webseam.protocol.request import Request, principal_of
 from webseam.protocol.session import Session
 
 RequestOf = Callable[..., dict[str, Any]]
@@ -330,3 +330,15 @@ def test_a_request_of_the_new_era_is_not_served_in_a_batch() -> None:
     assert outcome.reply is not None
     pong, refusal = json.loads(outcome.reply)
     assert (pong["result"], refusal["id"], refusal["error"]["code"]) == ({}, 2, -32600)
+
+
+def test_a_caller_that_does_not_say_who_it_is_cannot_be_told_from_another() -> None:
+    class Anyone:
+        pass
+
+    class Known:
+        principal = "ann"
+
+    assert [principal_of(caller) for caller in (None, "bob", Known(), 7)] == ["", "bob", "ann", "7"]
+    with pytest.raises(TypeError, match="principal"):
+        principal_of(Anyone())

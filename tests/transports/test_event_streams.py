@@ -933,6 +933,27 @@ def test_a_listener_that_does_not_read_is_dropped_rather_than_told_half() -> Non
     timeless(main())
 
 
+def test_a_session_whose_client_does_not_read_loses_its_connection_and_learns_what_it_missed() -> None:
+    async def main() -> None:
+        app = by_hand()
+        session = await begin_by_hand(app)
+        general = Hand(app, method="GET", headers={"mcp-session-id": session})
+        task = general.start()
+        await general.begun()
+        app.engine.changed("tools")
+        await general.until(lambda: general.messages)
+        general.blocked = asyncio.Event()
+        for _ in range(LIMITS.stream_messages + 3):
+            app.engine.changed("tools")
+        await task
+        assert not general.complete
+        first = general.body.decode().partition("id: ")[2].partition("\n")[0]
+        again = Hand(app, method="GET", headers={"mcp-session-id": session, "last-event-id": first})
+        assert (await again.run()).status == 400
+
+    timeless(main())
+
+
 def test_a_listener_that_reads_misses_nothing(live: Live) -> None:
     with live.post(listening("sub")) as reply:
         acknowledged = reply.next()

@@ -26,9 +26,10 @@ from tests.transports.conftest import (
 )
 
 from webseam.config import LIMITS
+from webseam.protocol.engine import Engine
 from webseam.protocol.request import Request
 from webseam.protocol.tasks import MemoryTaskStore
-from webseam.transports.asgi import PENDING_CALLS
+from webseam.transports.asgi import PENDING_CALLS, mcp_app
 from webseam.transports.bearer import bearer
 
 PING = request("ping")
@@ -706,3 +707,9 @@ def test_stop_ends_every_stream_of_an_application_that_another_server_runs() -> 
         assert hands[0].messages[-1]["result"]["resultType"] == "complete"
 
     timeless(main())
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0])
+def test_comments_without_a_pause_between_them_are_refused(seconds: float) -> None:
+    with pytest.raises(ValueError, match="keep_alive_seconds"):
+        mcp_app(Engine(), allowed_hosts=[], allowed_origins=[], keep_alive_seconds=seconds)

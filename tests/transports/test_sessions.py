@@ -583,3 +583,9 @@ def test_two_clients_of_one_caller_may_each_have_a_session(theirs: Live) -> None
         for stream in (first, second):
             blocks = [stream.block(), stream.block()]
             assert [block is not None and block.id for block in blocks] == ["0.1", "0.2"]
+
+
+def test_a_batch_that_forgot_its_session_is_refused_as_a_whole(live: Live) -> None:
+    with live.post([request("ping"), request("ping", message_id=2)], **{"mcp-protocol-version": "2025-03-26"}) as reply:
+        assert reply.status == 400
+        assert "Mcp-Session-Id" in reply.json()["error"]["message"]

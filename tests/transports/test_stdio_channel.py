@@ -443,6 +443,25 @@ def test_however_many_listen_and_wait_a_cancellation_is_still_read(child: Child)
     assert child.until("ping")
 
 
+def test_subscriptions_take_no_place_from_calls_and_have_a_bound_of_their_own(child: Child) -> None:
+    count = LIMITS.open_streams_per_caller
+    child.send(*(listening(f"l{number}", toolsListChanged=True) for number in range(count + 1)))
+    refusal = child.until(f"l{count}")[-1]
+    assert refusal["error"]["code"] == -32603
+    assert str(count) in refusal["error"]["message"]
+    child.send(*(modern_call("wait", number) for number in range(LIMITS.pending_calls)))
+    for number in range(LIMITS.pending_calls):
+        child.expect(f"waiting {number}")
+    child.send(cancelled("l0"), listening("another", toolsListChanged=True), request("ping", None, "ping"))
+    seen = child.until("ping")
+    child.send(request("ping", None, "pong"))
+    assert "another" in [subscription(message) for message in [*seen, *child.until("pong")]]
+
+
+def subscription(message: Any) -> Any:
+    return message.get("params", {}).get("_meta", {}).get(SUBSCRIPTION_KEY)
+
+
 def test_a_call_that_waits_for_room_may_be_cancelled_and_the_next_is_served(child: Child) -> None:
     child.send(*(modern_call("wait", number) for number in range(LIMITS.pending_calls)))
     child.send(modern_call("counts", "first", level="emergency"), modern_call("counts", "second", level="emergency"))

@@ -423,6 +423,8 @@ class Engine:
             revision = handshake_revision(session.revision if session is not None else None, self.protocol_versions, headers)
         except RefusedError:  # one that is not served has no batches either
             revision = ""
+        if session is not None and session.handshake_first and session.revision is None:
+            raise _no_session()
         if not revision or not RULES[revision].batches:
             raise RefusedError(INVALID_REQUEST, "A message is one object: this revision has no batches.")
         outcomes = [self._in_batch(bytes(part), caller, session, headers) for part in read_batch(data)]

@@ -305,12 +305,21 @@ class Request(Struct, eq=False):
 
 
 def principal_of(caller: Any) -> str:
-    """Who a caller is: "" for nobody, a string for itself, an object's `principal`, else what `str` makes of it."""
+    """Who a caller is: "" for nobody, a string for itself, an object's `principal`, else what its `str` makes of it.
+
+    Raises TypeError for an object that says no more than where it lies in memory: that is another each time.
+    """
     if caller is None:
         return ""
     if isinstance(caller, str):
         return caller
-    return str(getattr(caller, "principal", caller))
+    principal = getattr(caller, "principal", caller)
+    kind: Any = type(principal)
+    if kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__:
+        raise TypeError(
+            f"A {type(caller).__name__} does not say who calls: give it a `principal`, or let the caller be a string."
+        )
+    return str(principal)
 
 
 class _Anonymous(Request):

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 PENDING_CALLS = LIMITS.pending_calls * 4
 BODY_SECONDS = LIMITS.call_seconds
-DROPPED_BYTES = LIMITS.message_bytes * 16
+DROPPED_BYTES = LIMITS.message_bytes * 7
 """How much of a message that is too large is read all the same: a client that is still sending would not see the answer."""
 RETRY_AFTER_SECONDS = 1
 LISTEN = "subscriptions/listen"
@@ -74,11 +74,14 @@ def mcp_app(
 
     `allowed_hosts` are `host:port` as a client writes them, `allowed_origins` are `scheme://host:port`; both are compared
     whole, in any case. A request without Origin is no browser's and is let in. `authenticate` is given the headers (names in
-    lower case) and gives the caller, or an awaitable of it; None refuses with 401 (`bearer.bearer` makes one). Without it the
-    caller is None. `on_fault` is told of what goes wrong here; by default that is the engine's. A stream on which nothing
+    lower case) and gives the caller, or an awaitable of it; None refuses with 401 (`bearer.bearer` makes one). A caller is a
+    string, or an object whose `principal` is one: that is whose sessions, tasks and places are counted. Without it the caller
+    is None. `on_fault` is told of what goes wrong here; by default that is the engine's. A stream on which nothing
     happens for `keep_alive_seconds` gets a comment. With `resumable_answers` everything in a session is answered by a stream,
     so that no answer is lost with its connection; without, what is answered at once is plain JSON.
     """
+    if keep_alive_seconds <= 0:
+        raise ValueError("keep_alive_seconds is the time between two comments on an idle stream: it must be above 0.")
     application = Application(
         engine, allowed_hosts, allowed_origins, authenticate, path, on_fault or engine.on_fault, keep_alive_seconds
     )
@@ -327,13 +330,14 @@ class Application:
                 raise _Answer(400, "What came after this Last-Event-ID is not kept any more: open a stream without it.")
             stream, after = found
         writer = asyncio.ensure_future(write_stream(stream, send, self.keep_alive_seconds, after))
+        stream.overrun = writer.cancel
         watcher = asyncio.ensure_future(_left(receive))
         try:
             done, _ = await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in (writer, watcher):
                 task.cancel()
-        if writer in done:
+        if writer in done and not writer.cancelled():
             writer.result()  # raises what went wrong
 
     # -------------------------------------------------------------------------------------------- answers

@@ -14,6 +14,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
+from webseam.protocol.jsonrpc import INTERNAL_ERROR, error_reply
 from webseam.protocol.outcome import Outcome, lost
 from webseam.transports.background import Background, waiter
 from webseam.transports.streams import LeaveError, read_some
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 5.0
 REPLIES_AT_ONCE = 64
+LISTEN = "subscriptions/listen"
 """How long the owner's clean-up may take."""
 
 
@@ -59,13 +61,14 @@ class Calls:
         self.held: deque[Outcome] = deque()  # until there is room; read, so that what cancels or answers others is read as well
         self.over: asyncio.Future[int] = loop.create_future()
         self.ended = False
+        self.listening = 0
         self.reader: PolledReader | ThreadReader | None = None
         self.will_flush = False
         self.backstop: asyncio.TimerHandle | None = None
         self.background = Background(connection.fault)
 
     async def serve(self, first: Outcome, ended: bool) -> int:
-        self.begin(first)
+        self.take_on(first)
         if ended:
             self.arrived(b"")
         else:
@@ -105,16 +108,13 @@ class Calls:
         """Take lines as long as there is room for what they may bring, then read on."""
         connection = self.connection
         try:
-            while self.held and len(self.pending) < LIMITS.pending_calls:
+            while self.held and self.room():
                 self.begin(self.held.popleft())
             while connection.lines.ready and len(self.held) < LIMITS.pending_calls:
                 outcome = connection.take()
                 if outcome.work is None:
                     continue
-                if len(self.pending) < LIMITS.pending_calls:
-                    self.begin(outcome)
-                else:
-                    self.held.append(outcome)
+                self.take_on(outcome)
             if self.ended:
                 if not self.pending and not connection.lines.ready:
                     connection.flush()
@@ -136,9 +136,34 @@ class Calls:
         self.pending[task] = outcome
         task.add_done_callback(self.done)
 
+    def take_on(self, outcome: Outcome) -> None:
+        """Begin it, now or when there is room."""
+        if outcome.request is not None and outcome.request.method == LISTEN:
+            self.listen(outcome)
+        elif self.room():
+            self.begin(outcome)
+        else:
+            self.held.append(outcome)
+
+    def room(self) -> bool:
+        """Whether one more call may run. Subscriptions wait for as long as the client likes: they take no place from calls."""
+        return len(self.pending) - self.listening < LIMITS.pending_calls
+
+    def listen(self, outcome: Outcome) -> None:
+        """Open a subscription, or say that there are enough."""
+        assert outcome.request is not None
+        if self.listening >= LIMITS.open_streams_per_caller:
+            outcome.abandon()
+            text = f"{self.listening} subscriptions are open, as many as this server keeps for one client: cancel some first."
+            self.connection.replies.append(error_reply(outcome.request.id, INTERNAL_ERROR, text))
+            return
+        self.listening += 1
+        self.begin(outcome)
+
     def done(self, task: asyncio.Task[Outcome]) -> None:
         outcome = self.pending.pop(task)
         assert outcome.request is not None
+        self.listening -= outcome.request.method == LISTEN
         outcome.request.channel = None  # what its provider left behind has nothing more to say
         if self.over.done():
             return
@@ -167,7 +192,7 @@ class Calls:
     def end_subscriptions(self) -> None:
         """Cancel what only waits for changes: at the end of input it would keep us for ever."""
         for outcome in list(self.pending.values()):
-            if outcome.request is not None and outcome.request.method == "subscriptions/listen":
+            if outcome.request is not None and outcome.request.method == LISTEN:
                 outcome.request.cancel()
 
     def end_questions(self) -> None:

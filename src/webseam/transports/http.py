@@ -103,7 +103,7 @@ class Server:
 
     `close` is awaited in the event loop once nothing is served any more; `on_fault` is told when it fails. When the server
     stops, the streams of an `mcp_app` end in good order; what is pending has `grace_seconds` to be answered, and is answered
-    503 then.
+    503 then, or breaks off if its answer had begun.
     """
 
     def __init__(

@@ -49,8 +49,8 @@ class Stream:
         self.last = 0
         self.written = 0
         self.ended = False
-        self.overrun: Callable[[], None] | None = None
-        """Called when a message that must not be lost finds no room."""
+        self.overrun: Callable[[], object] | None = None
+        """Called when a message that must not be lost finds no room, though somebody is connected: ends the connection."""
         self._events: deque[bytes] = deque()
         self._size = 0
         self._spent = spent  # told of every byte more or less that is held
@@ -73,9 +73,10 @@ class Stream:
             self._drop_oldest()
         if not keep and self._crowded(size):
             return
-        if self._full(size) and not self.kept and self.overrun is not None:
-            self.overrun()
-            return
+        if self._full(size) and self.overrun is not None and (self.connected or not self.kept):
+            self.overrun()  # who reads too slowly loses the connection, rather than a message without noticing
+            if not self.kept:
+                return
         while self._full(size):
             self._drop_oldest()
         self._add(message)
