@@ -158,12 +158,18 @@ class Calls:
             self.connection.replies.append(error_reply(outcome.request.id, INTERNAL_ERROR, text))
             return
         self.listening += 1
+        outcome.request.on_cancel(self.leave_off)
         self.begin(outcome)
+
+    def leave_off(self) -> None:
+        """A subscription ended: when it is cancelled, at once, as the next message may open another."""
+        self.listening -= 1
 
     def done(self, task: asyncio.Task[Outcome]) -> None:
         outcome = self.pending.pop(task)
         assert outcome.request is not None
-        self.listening -= outcome.request.method == LISTEN
+        if outcome.request.method == LISTEN and not outcome.request.cancelled:
+            self.leave_off()
         outcome.request.channel = None  # what its provider left behind has nothing more to say
         if self.over.done():
             return
