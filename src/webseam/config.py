@@ -27,7 +27,7 @@ class Limits:
     # messages
     message_bytes = 10 * 1024 * 1024
     message_depth = 64
-    id_chars = 4_096  # of a request: it is kept while the request is pending, and sent back
+    id_chars = 64 * 1024  # of a request: it is kept while the request is pending, and sent back
     batch_messages = 50
     message_nodes = 250_000  # objects and arrays in one message
     pending_calls = 64  # per connection on stdio and per caller over HTTP; per process over HTTP x 4

@@ -1,16 +1,19 @@
-"""The bindings of the protocol engine that the guide shows: served for real, and spoken to by the official client."""
+"""What the guide of the protocol engine shows: served for real, and spoken to by the official client."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import http.client
 import importlib
 import json
+import os
 import re
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +21,12 @@ from typing import Any, NamedTuple
 import pytest
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
+from starlette.applications import Starlette
+
+from webseam.errors import ProtocolError
+from webseam.transports.asgi import mcp_app
+from webseam.transports.http import Server, listen, local_names
+from webseam.transports.memory import MemoryClient
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "guide" / "examples"
 OVER_HTTP = ("engine_asgi", "engine_starlette", "engine_django")
@@ -81,10 +90,12 @@ def older(method: str, params: dict[str, Any] | None = None) -> tuple[bytes, dic
     return json.dumps(message).encode(), {"MCP-Protocol-Version": "2025-11-25"}
 
 
-def post(server: Served, body: bytes, headers: dict[str, str] | None = None, method: str = "POST") -> tuple[int, bytes]:
+def post(
+    server: Served, body: bytes, headers: dict[str, str] | None = None, method: str = "POST", path: str = "/mcp"
+) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
     with contextlib.closing(connection):
-        connection.request(method, "/mcp", body, {"Content-Type": "application/json", **(headers or {})})
+        connection.request(method, path, body, {"Content-Type": "application/json", **(headers or {})})
         response = connection.getresponse()
         return response.status, response.read()
 
@@ -258,3 +269,225 @@ def test_over_stdio_a_line_without_an_end_is_not_read_for_ever() -> None:
     done = said_over_stdio(b" " * (BODY_BYTES + 1))
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"at most" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------------ in production
+
+
+TOKEN = "a-token-of-the-test"
+
+
+@contextlib.contextmanager
+def in_production() -> Iterator[Served]:
+    callers = json.dumps({hashlib.sha256(TOKEN.encode()).hexdigest(): "alice"})
+    environment = {**os.environ, "PORT": "0", "CALLERS": callers, "STATE_KEY": "5a" * 32}
+    command = [sys.executable, "-W", "error", str(EXAMPLES / "engine_served.py")]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)\n", process.stdout.readline())
+        assert found is not None
+        yield Served(int(found[1]), process)
+    finally:
+        process.terminate()
+        try:
+            _, said = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
+    assert said == ""
+    if sys.platform != "win32":  # there, a process that is ended learns nothing of it
+        assert process.returncode == 0
+
+
+def test_in_production_only_those_with_a_token_come_in_and_only_by_its_public_name() -> None:
+    public = {"Host": "mcp.example.com", "Authorization": f"Bearer {TOKEN}"}
+    with in_production() as running:
+
+        def status(**changed: str) -> int:
+            body, headers = modern("tools/call", {"name": "wait", "arguments": {"seconds": 0}})
+            return post(running, body, {**headers, **public, **changed})[0]
+
+        assert status() == 200
+        assert status(Host="MCP.Example.com") == 200
+        assert status(Host="mcp.example.com:8443") == 403
+        assert status(Host=f"127.0.0.1:{running.port}") == 403
+        assert status(Origin="https://app.example.com") == 200
+        assert status(Origin="https://other.example.com") == 403
+        assert status(Authorization="Bearer another") == 401
+        assert status(Authorization="") == 401
+        assert post(running, b"", method="GET", path="/livez") == (200, b'{"status":"ok"}')
+
+
+# ------------------------------------------------------------------------------------------------ mounted
+
+
+def test_the_mounted_example_serves_mcp_beside_the_rest_of_the_application() -> None:
+    with served("engine_mounted") as running:
+        body, headers = modern("tools/call", {"name": "wait", "arguments": {"seconds": 0}})
+        assert post(running, body, {**headers, "Host": "localhost:8000"})[0] == 200
+        assert post(running, body, {**headers, "Host": "localhost:8001"})[0] == 403
+        assert post(running, b"", method="GET", path="/") == (200, b"The rest of the application.")
+        assert post(running, b"", method="GET", path="/livez") == (200, b'{"status":"ok"}')
+
+
+@contextlib.contextmanager
+def mounted(engine: Any, prefix: str) -> Iterator[int]:
+    """The engine in a Starlette application at `prefix`, served in a thread; gives the port."""
+    listener = listen("127.0.0.1", 0)
+    hosts, origins = local_names(listener)
+    app = Starlette()
+    app.mount(prefix, mcp_app(engine, allowed_hosts=hosts, allowed_origins=origins))
+    server, ready = Server(app, listener), threading.Event()
+    thread = threading.Thread(target=server.run, args=(lambda _server: ready.set(),))
+    thread.start()
+    try:
+        assert ready.wait(SECONDS)
+        yield server.port
+    finally:
+        server.stop()
+        thread.join(SECONDS)
+    assert not thread.is_alive()
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    return importlib.import_module
+
+
+@pytest.mark.parametrize("mode", REVISION_OF)
+@pytest.mark.parametrize(("prefix", "path"), [("/", "/mcp"), ("/api", "/api/mcp"), ("/mcp", "/mcp/")])
+def test_the_official_client_uses_what_is_mounted(example: Callable[[str], Any], prefix: str, path: str, mode: str) -> None:
+    with mounted(example("engine_tools").engine, prefix) as port:
+        asyncio.run(use(f"http://127.0.0.1:{port}{path}", mode))
+
+
+def test_what_is_mounted_says_that_it_lives_below_its_prefix(example: Callable[[str], Any]) -> None:
+    with mounted(example("engine_tools").engine, "/api") as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+        with contextlib.closing(connection):
+            connection.request("GET", "/api/livez")
+            assert connection.getresponse().status == 200
+
+
+# ------------------------------------------------------------------------------------------------ all of it
+
+
+ERAS = ("2025-11-25", "2026-07-28")
+
+
+@pytest.fixture(params=ERAS)
+def bakery(request: pytest.FixtureRequest, example: Callable[[str], Any]) -> MemoryClient:
+    """A client of the provider that has everything, which wants large cakes and knows tasks."""
+    module = importlib.reload(example("engine_everything"))  # with an empty shelf
+    return MemoryClient(
+        module.engine,
+        revision=request.param,
+        capabilities={"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}},
+        answer=lambda method, params: {"action": "accept", "content": {"size": "large"}},
+    )
+
+
+def text_of(result: Any) -> str:
+    text: str = result["content"][0]["text"]
+    return text
+
+
+def test_the_provider_with_everything_has_under_eighty_lines() -> None:
+    assert len((EXAMPLES / "engine_everything.py").read_text("utf-8").splitlines()) < 80
+
+
+def test_a_tool_reports_logs_and_changes_what_is_watched(bakery: MemoryClient) -> None:
+    async def main() -> None:
+        listening = await watched(bakery)
+        meta = {"progressToken": "p", "io.modelcontextprotocol/logLevel": "info"}
+        call = {"name": "bake", "arguments": {"cake": "plum"}, "_meta": meta}
+        result = await bakery.request("tools/call", call)
+        assert text_of(result) == "A plum cake."
+        assert result["structuredContent"] == {"shelf": ["plum"]}
+        received = {message["method"].removeprefix("notifications/"): message["params"] for message in bakery.received}
+        assert (received["progress"]["progress"], received["progress"]["message"]) == (3, "Minute 3")
+        assert (received["message"]["data"], received["message"]["logger"]) == ({"baked": "plum"}, "oven")
+        assert received["resources/updated"]["uri"] == "bakery://shelf"
+        assert (await bakery.request("resources/read", {"uri": "bakery://shelf"}))["contents"][0]["text"] == "plum"
+        if listening is not None:
+            bakery.engine.end_subscriptions()
+            await listening
+
+    asyncio.run(main())
+
+
+async def watched(client: MemoryClient) -> asyncio.Task[Any] | None:
+    """Watch the shelf, as the client's era has it; the task of the subscription, where there is one."""
+    if client.revision == "2025-11-25":
+        await client.request("resources/subscribe", {"uri": "bakery://shelf"})
+        return None
+    wanted = {"notifications": {"resourceSubscriptions": ["bakery://shelf", "bakery://recipe/plum"]}}
+    listening = asyncio.ensure_future(client.request("subscriptions/listen", wanted))
+    while not client.received:
+        await asyncio.sleep(0)
+    assert client.received[0]["params"]["notifications"] == {"resourceSubscriptions": ["bakery://shelf"]}
+    return listening
+
+
+def test_a_tool_asks_for_what_it_needs(bakery: MemoryClient) -> None:
+    async def main() -> None:
+        order = {"name": "order", "arguments": {"cake": "cherry"}}
+        assert text_of(await bakery.request("tools/call", order)) == "Ordered: a large cherry cake."
+        bakery.answer = lambda method, params: {"action": "decline"}
+        assert text_of(await bakery.request("tools/call", order)) == "Nothing was ordered."
+
+    asyncio.run(main())
+
+
+def test_a_tool_goes_on_as_a_task_where_there_are_tasks(bakery: MemoryClient) -> None:
+    async def main() -> None:
+        result = await bakery.request("tools/call", {"name": "design", "arguments": {"cake": "plum"}})
+        assert ("taskId" in result) == (bakery.revision == "2026-07-28")
+        task_id = result.get("taskId")
+        while task_id is not None:
+            task = await bakery.request("tasks/get", {"taskId": task_id})
+            if task["status"] == "completed":
+                result, task_id = task["result"], None
+        assert text_of(result) == "PLUM"
+
+    asyncio.run(main())
+
+
+def test_resources_prompts_and_completions_are_served_from_the_same_provider(bakery: MemoryClient) -> None:
+    async def main() -> None:
+        listed = await bakery.request("tools/list")
+        assert [tool["name"] for tool in listed["tools"]] == ["bake", "order", "design"]
+        assert listed.get("ttlMs") == (60_000 if bakery.revision == "2026-07-28" else None)
+        assert [one["uri"] for one in (await bakery.request("resources/list"))["resources"]] == ["bakery://shelf"]
+        [template] = (await bakery.request("resources/templates/list"))["resourceTemplates"]
+        reference = {"type": "ref/resource", "uri": template["uriTemplate"]}
+        typed = {"ref": reference, "argument": {"name": "cake", "value": "c"}}
+        assert (await bakery.request("completion/complete", typed))["completion"]["values"] == ["carrot", "cherry"]
+        recipe = await bakery.request("resources/read", {"uri": template["uriTemplate"].format(cake="carrot")})
+        assert recipe["contents"][0]["text"] == "Carrots, flour, eggs."
+        [prompt] = (await bakery.request("prompts/list"))["prompts"]
+        praise = await bakery.request("prompts/get", {"name": prompt["name"], "arguments": {"cake": "plum"}})
+        assert praise["messages"][0]["content"]["text"] == "Praise this plum cake."
+
+    asyncio.run(main())
+
+
+def test_what_the_provider_does_not_have_is_refused(bakery: MemoryClient) -> None:
+    missing = -32002 if bakery.revision == "2025-11-25" else -32602
+    wrong: list[tuple[str, dict[str, Any], int]] = [
+        ("tools/call", {"name": "eat"}, -32602),
+        ("resources/read", {"uri": "bakery://cellar"}, missing),
+        ("prompts/get", {"name": "praise"}, -32602),
+    ]
+
+    async def main() -> None:
+        for method, params, code in wrong:
+            with pytest.raises(ProtocolError) as refused:
+                await bakery.request(method, params)
+            assert refused.value.code == code
+        bad: list[Any] = ["tart", ["plum"], {"plum": 1}, None]
+        for cake in bad:
+            assert (await bakery.request("tools/call", {"name": "bake", "arguments": {"cake": cake}}))["isError"]
+
+    asyncio.run(main())

@@ -11,7 +11,10 @@ import pytest
 
 from webseam.config import LIMITS
 from webseam.protocol import REVISIONS
+from webseam.protocol.revisions import VERBS
 from webseam.protocol.roles import OPTIONAL, ROLES
+from webseam.protocol.verbs import COMPLETIONS
+from webseam.transports.http import GRACE_SECONDS
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 PAGE = (GUIDE / "protocol-engine.md").read_text("utf-8")
@@ -20,7 +23,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", PAGE, re
 OWN = [(code, said) for code, said in BLOCKS if code not in FILES]
 
 
-def test_the_guide_holds_each_binding_word_for_word() -> None:
+def test_the_guide_holds_each_example_word_for_word() -> None:
     shown = {FILES[code] for code, _ in BLOCKS if code in FILES}
     assert shown == set(FILES.values()) - {"engine_tools.py"}
 
@@ -41,9 +44,20 @@ def test_the_guide_names_every_revision_and_every_member_of_every_role() -> None
     for revision in REVISIONS:
         assert revision in PAGE
     for kind, members in ROLES.items():
-        [row] = re.findall(rf"^\| {kind} \| (.*) \|$", PAGE, re.MULTILINE)
-        named = set(re.findall(r"`(\w+)\(", row))
+        named = {member for row, _ in rows(kind) for member in re.findall(r"`(\w+)\(", row)}
         assert named == set(members) | set(OPTIONAL.get(kind, ()))
+
+
+def rows(kind: str) -> list[tuple[str, str]]:
+    """The members of a role in the guide's table, and what they give."""
+    [first] = re.findall(rf"^\| {kind} \| .*\n(?:\| \| .*\n)*", PAGE, re.MULTILINE)
+    return re.findall(r"^\|.*?\| (.*?) \| (.*) \|$", first, re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", ROLES)
+def test_the_guide_names_the_main_member_of_every_result(kind: str) -> None:
+    given = {member for _, gives in rows(kind) for member in re.findall(r'`\{"(\w+)"', gives)}
+    assert given == {shape.items for shape in VERBS.values() if shape.role == kind and shape.items}
 
 
 def test_the_figures_of_the_guide_are_those_of_the_table_of_limits() -> None:
@@ -51,5 +65,7 @@ def test_the_figures_of_the_guide_are_those_of_the_table_of_limits() -> None:
         f"{LIMITS.message_bytes // 1024**2} MiB, {LIMITS.message_depth} levels and {LIMITS.message_nodes:,} objects",
         f"at most {LIMITS.question_seconds:.0f} s",
         f"for {LIMITS.request_state_seconds:.0f} s at most",
+        f"{COMPLETIONS} values are sent at most",
+        f"Calls have {GRACE_SECONDS} s",
     ):
         assert figure in PAGE

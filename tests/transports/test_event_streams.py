@@ -943,8 +943,12 @@ def test_a_session_whose_client_does_not_read_loses_its_connection_and_learns_wh
         app.engine.changed("tools")
         await general.until(lambda: general.messages)
         general.blocked = asyncio.Event()
-        for _ in range(LIMITS.stream_messages + 3):
-            app.engine.changed("tools")
+        kept = app.sessions.get(session, "")
+        assert kept is not None
+        push = kept.protocol.push
+        assert push is not None
+        for number in range(LIMITS.stream_messages + 3):
+            push(b'{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"memo://%d"}}' % number)
         await task
         assert not general.complete
         first = general.body.decode().partition("id: ")[2].partition("\n")[0]
@@ -966,12 +970,15 @@ def test_a_listener_that_reads_misses_nothing(live: Live) -> None:
                 assert message["params"]["_meta"] == {SUBSCRIPTION_KEY: "sub"}
 
 
-def test_a_session_that_nobody_listens_to_holds_the_newest_changes(live: Live) -> None:
+def test_a_session_that_nobody_listens_to_holds_the_newest_changes_and_each_once(live: Live) -> None:
     session = live.begin()
     live.changed(LIMITS.stream_messages * 3)
     with live.get(session) as general:
-        for _ in range(LIMITS.stream_messages):
-            assert general.next()["method"] == "notifications/tools/list_changed"
+        assert general.next()["method"] == "notifications/tools/list_changed"
+        live.changed()
+        again = general.block()
+        assert again is not None
+        assert again.id == "0.2"
 
 
 def test_a_stream_that_is_not_kept_forgets_what_it_wrote() -> None:

@@ -2,8 +2,7 @@
 
 import asyncio
 
-from webseam.protocol import Engine, ProtocolError
-from webseam.protocol import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from webseam.protocol import INVALID_PARAMS, RESOURCE_NOT_FOUND, Engine, ProtocolError
 
 WAIT = {
     "name": "wait",

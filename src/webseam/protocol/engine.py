@@ -14,6 +14,7 @@ exceptions are there to be shared: who listens to changes (`changes`), and tasks
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import webseam
@@ -53,7 +54,7 @@ from webseam.protocol.roles import roles_of
 from webseam.protocol.state import StateSealer, about
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from webseam.protocol.jsonrpc import Message
     from webseam.protocol.mirrors import Mirrors
@@ -73,10 +74,11 @@ class Engine:
     """A Model Context Protocol server without a transport.
 
     `server_info` names the application (`name`, `version`, `title`?). `protocol_versions` are the revisions served, newest
-    first. `instructions` tell a model how to use what is offered. `on_fault` is told of every exception that was not foreseen:
-    the client only learns that there was one. `state_key` (32 bytes or more) signs `requestState`: several processes that
-    serve the same clients share one, by default each has its own. With a `task_store` calls may go on as tasks. Raises
-    ValueError when there is no revision, or an unknown one.
+    first. `instructions` tell a model how to use what is offered. `on_fault` is told of every exception that was not foreseen,
+    of which the client only learns that there was one; by default the logger `webseam.protocol` is, which prints it.
+    `state_key` (32 bytes or more) signs `requestState`: several processes that serve the same clients share one, by default
+    each has its own. With a `task_store` calls may go on as tasks. Raises ValueError when there is no revision, or an unknown
+    one.
     """
 
     def __init__(
@@ -91,6 +93,8 @@ class Engine:
     ) -> None:
         versions = tuple(protocol_versions)
         unknown = [version for version in versions if version not in RULES]
+        if server_info is not None and not isinstance(server_info, Mapping):
+            raise TypeError(f'server_info is an object, {{"name": ..., "version": ...}}, not {server_info!r:.80}.')
         if not versions or unknown:
             raise ValueError(
                 f"protocol_versions must name revisions of {', '.join(REVISIONS)}" + (f", not {unknown}." if unknown else ".")
@@ -101,7 +105,7 @@ class Engine:
         self.server_info = info
         self.protocol_versions = versions
         self.instructions = instructions
-        self.on_fault = on_fault
+        self.on_fault = on_fault or log_fault
         self.needs_sessions = False
         """Whether a provider asks the client or tells it of changes: then HTTP keeps sessions for the handshake era."""
         self.logs = False
@@ -248,7 +252,12 @@ class Engine:
         self._changes.list_changed(kind, principal)
 
     def updated(self, uri: str, principal: str | None = None) -> None:
-        """Say that a resource changed: to everyone who watches it, or to one principal. Call it as `changed`."""
+        """Say that a resource changed: to everyone who watches it, or to one principal. Call it as `changed`.
+
+        Raises ValueError when no provider has a `subscribe`, as then nobody can watch any.
+        """
+        if "subscribe" not in self._roles.get("resources", {}):
+            raise ValueError("Resources were not declared to be watched: give their provider a member subscribe(uri).")
         self._changes.updated(uri, principal)
 
     def end_subscriptions(self) -> None:
@@ -311,13 +320,13 @@ class Engine:
         """A request that has been read, `raw` being where from."""
         try:
             if type(message_id) is str and len(message_id) > LIMITS.id_chars:
-                message_id = message_id[: LIMITS.id_chars]  # what is refused is not repeated in full
                 raise RefusedError(INVALID_REQUEST, f"A request's id may have {LIMITS.id_chars} characters.")
             revision = self._revision(method, params, session, headers)
             if session is not None and message_id in session.pending:
                 raise RefusedError(INVALID_REQUEST, "A request with this id is still pending.")
         except RefusedError as refusal:
-            refusal.message_id = message_id
+            usable = type(message_id) is int or len(str(message_id)) <= LIMITS.id_chars
+            refusal.message_id = message_id if usable else None
             raise
         rules = RULES[revision]
         shape, verb = SHAPES.get((revision, method)), self._verbs.get(method)
@@ -555,6 +564,13 @@ class Engine:
 
     def _listen(self, params: Any, request: Request) -> Any:
         return verbs.listen(params, request, self._changes, self._changing, self._roles.get("resources", {}), self._tasks)
+
+
+def log_fault(error: BaseException) -> None:
+    """What `on_fault` is by default: a log record with the traceback, which Python prints unless logging was set up."""
+    import logging
+
+    logging.getLogger("webseam.protocol").error("A fault, which its client was not told: %s", error, exc_info=error)
 
 
 def _forget(request: Request) -> None:

@@ -26,9 +26,10 @@ def as_object(result: Any, shape: Shape) -> dict[str, Any]:
     if type(result) is Raw:
         result = decode(result)
     if not isinstance(result, dict):
-        raise TypeError(f"A provider of {shape.role} gave {type(result).__name__}, not an object.")
+        wanted = f"a list, which becomes {shape.items!r}, or an object" if shape.items else "an object"
+        raise TypeError(f"A provider of {shape.role or 'nothing'} gave {type(result).__name__}: it must give {wanted}.")
     if shape.items and shape.items not in result and result.get("resultType", "complete") == "complete":
-        raise TypeError(f"A provider of {shape.role} gave a result without {shape.items!r}.")
+        raise TypeError(f"A provider of {shape.role} gave an object without {shape.items!r}: {sorted(map(str, result))[:10]}.")
     if shape.items in ROLE_ITEMS and len(ROLE_ITEMS & result.keys()) > 1:  # one list for several roles
         return {key: value for key, value in result.items() if key == shape.items or key not in ROLE_ITEMS}
     return result

@@ -152,7 +152,7 @@ class Request(Struct, eq=False):
         """Send a log message to the client, if it wants those of this level.
 
         `level` is one of `jsonrpc.LEVELS`; `data` is any JSON value. Only where a provider declares `logs`. Never waits.
-        Raises ValueError for another level.
+        Raises ValueError for another level, and where no provider declares it.
         """
         if level not in LEVELS:
             raise ValueError(f"{level!r} is not a log level: use one of {', '.join(LEVELS)}.")
@@ -163,8 +163,10 @@ class Request(Struct, eq=False):
         self.emit(notification("notifications/message", params), keep=False)
 
     def _wanted_level(self) -> str | None:
-        if self.host is None or not self.host.logs:
+        if self.host is None:
             return None
+        if not self.host.logs:
+            raise ValueError("Logging was not declared: set logs = True on the provider that calls Request.log.")
         if self.modern:
             level = self._meta.log_level if self._meta is not None else UNSET
             return None if level is UNSET else level

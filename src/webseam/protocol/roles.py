@@ -126,8 +126,10 @@ def _bind(provider: object, kind: str, member: str, passed: tuple[str, ...]) -> 
     method = getattr(provider, f"list_{kind}", None) if member == "list" else None
     if method is None:
         method = getattr(provider, member, None)
+    if method is None and member == "list":
+        raise TypeError(f"{who}({', '.join(passed)}) is missing: name it list, or list_{kind} where it has several roles.")
     if method is None:
-        raise TypeError(f"{who}({', '.join(passed)}) is missing.")
+        raise TypeError(f"{who}({'' if member == OPTIONAL_CURSOR else ', '.join(passed)}) is missing.")
     if not callable(method):
         raise TypeError(f"{who} is not callable.")
     parameters = _parameters(method)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from webseam.config import LIMITS
 from webseam.protocol.codec import encode
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, error_reply, shown
-from webseam.protocol.outcome import lost
+from webseam.protocol.outcome import lost, unanswered
 from webseam.protocol.request import principal_of
 from webseam.protocol.revisions import MODERN, RULES
 from webseam.protocol.session import Session
@@ -48,6 +48,10 @@ DROPPED_BYTES = LIMITS.message_bytes * 7
 """How much of a message that is too large is read all the same: a client that is still sending would not see the answer."""
 RETRY_AFTER_SECONDS = 1
 LISTEN = "subscriptions/listen"
+ANSWER = "webseam.answer"
+"""The extension of ASGI by which our own server is told of a whole answer: `answer(send, status, body)`, False if it cannot."""
+
+_NOTHING: dict[str, Any] = {}
 
 _JSON = (b"content-type", b"application/json")
 _CLOSE = (b"connection", b"close")
@@ -80,6 +84,8 @@ def mcp_app(
     happens for `keep_alive_seconds` gets a comment. With `resumable_answers` everything in a session is answered by a stream,
     so that no answer is lost with its connection; without, what is answered at once is plain JSON.
     """
+    _check_names("allowed_hosts", allowed_hosts, "mcp.example.com or 127.0.0.1:8377")
+    _check_names("allowed_origins", allowed_origins, "https://app.example.com", scheme=True)
     if keep_alive_seconds <= 0:
         raise ValueError("keep_alive_seconds is the time between two comments on an idle stream: it must be above 0.")
     application = Application(
@@ -87,6 +93,15 @@ def mcp_app(
     )
     application.resumable_answers = resumable_answers
     return application
+
+
+def _check_names(parameter: str, names: Collection[str], example: str, *, scheme: bool = False) -> None:
+    """Refuse what nothing could ever be equal to."""
+    if isinstance(names, str):
+        raise TypeError(f"{parameter} is a collection of names, not one: [{names!r}].")
+    for name in names:
+        if not isinstance(name, str) or "/" in name.partition("://")[2 if scheme else 0] or ("://" in name) is not scheme:
+            raise ValueError(f"{name!r} in {parameter} is not what a client would send: write it as {example}.")
 
 
 class _Answer(Exception):  # noqa: N818  # it is how a check answers, not an error of ours
@@ -188,18 +203,18 @@ class Application:
             await _not_http(scope, receive, send)
             return
         try:
-            if scope["path"] != self.path:
-                body = _elsewhere(scope)
+            if scope["path"] != self.path and not self.mounted(scope):
+                body = self.elsewhere(scope)
                 await _send(send, 200, body, _JSON)
                 return
-            await self.serve(scope["method"], Headers(scope["headers"]), receive, send)
+            await self.serve(scope, Headers(scope["headers"]), receive, send)
         except _Answer as answer:
             await _send(send, answer.status, answer.body, _JSON, *answer.headers)
         except Exception as error:  # noqa: BLE001  # the outermost loop: a client must never see what went wrong inside
             self.fault(error)
             await _send(send, 500, error_reply(None, INTERNAL_ERROR, "Internal error"), _JSON, _CLOSE)
 
-    async def serve(self, method: str, headers: Headers, receive: Receive, send: Send) -> None:
+    async def serve(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """One request to the endpoint. Raises `_Answer`."""
         self.check(headers.raw)
         caller = None
@@ -209,8 +224,8 @@ class Application:
                 caller = await caller
             if caller is None:
                 raise _Answer(401, "This server wants a valid token: send it as `Authorization: Bearer ...`.", _CHALLENGE)
-        if method != "POST":
-            await self.without_message(method, headers.raw, principal_of(caller), receive, send)
+        if scope["method"] != "POST":
+            await self.without_message(scope["method"], headers.raw, principal_of(caller), receive, send)
             return
         _check_message(headers.raw)
         session = self.session_of(headers.raw, caller) if self.engine.needs_sessions else None
@@ -232,16 +247,36 @@ class Application:
         else:
             outcome, session, extra = self.without_session(body, caller, headers)
         if outcome.request is not None:
-            await self.work(outcome, outcome.request, session, headers.raw, receive, send)
-            return
-        resumable = session if self.resumable_answers and outcome.reply is not None else None
-        if (outcome.before or resumable) and _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES):
-            stream = _whole_stream(outcome, resumable)
-            await write_stream(stream, send, self.keep_alive_seconds, more_headers=extra)
-        elif outcome.reply is None:
+            settled = await self.work(outcome, outcome.request, session, headers.raw, receive, send)
+            if settled is None:
+                return
+            outcome = settled
+        elif outcome.before or self.resumable_answers:
+            resumable = session if self.resumable_answers and outcome.reply is not None else None
+            if (outcome.before or resumable) and _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES):
+                stream = _whole_stream(outcome, resumable)
+                await write_stream(stream, send, self.keep_alive_seconds, more_headers=extra)
+                return
+        if outcome.reply is None:
             await _send(send, outcome.status, b"", *extra)
-        else:
+            return
+        answer = scope.get("extensions", _NOTHING).get(ANSWER)  # our own server has a shorter way
+        if extra or answer is None or not answer(send, outcome.status, outcome.reply):
             await _send(send, outcome.status, outcome.reply, _JSON, *extra)
+
+    def mounted(self, scope: Scope) -> bool:
+        """Whether the path is ours below where another application has us, or a proxy: there ours may also be all of it."""
+        root = scope.get("root_path", "").rstrip("/")
+        below = scope["path"].removeprefix(root)
+        return bool(root) and scope["path"].startswith(root) and below in (self.path, "", "/")
+
+    def elsewhere(self, scope: Scope) -> bytes:
+        """What there is besides. Raises `_Answer`."""
+        if scope["path"].removeprefix(scope.get("root_path", "")) == "/livez":
+            if scope["method"] not in ("GET", "HEAD"):
+                raise _Answer(405, "Ask with GET.", (b"allow", b"GET, HEAD"))
+            return b'{"status":"ok"}'
+        raise _Answer(404, f"There is nothing at {shown(str(scope['path']))!r}: messages are sent to {self.path!r}.")
 
     def check(self, headers: Mapping[bytes, bytes]) -> None:
         """Refuse who may not reach us. Raises `_Answer`."""
@@ -350,8 +385,8 @@ class Application:
         headers: Mapping[bytes, bytes],
         receive: Receive,
         send: Send,
-    ) -> None:
-        """Await what is to be awaited, and answer. Raises `_Answer`.
+    ) -> Outcome | None:
+        """Await what is to be awaited; gives what is to be answered, None when nothing is (any more). Raises `_Answer`.
 
         The first step is taken at once: most that does not wait for anything is done by then, and needs no looking after.
         """
@@ -391,13 +426,12 @@ class Application:
                 exchange.begin()
             if exchange.stream is not None:
                 await exchange.finish(None if settled is None else settled.reply)
-                return
+                return None
         finally:
             exchange.close()
         if settled is not None and settled.reply is not None:
-            await _send(send, settled.status, settled.reply, _JSON)
-        elif not request.modern:  # cancelled by a message of its own: the client may still be there
-            await _send(send, 202, b"")
+            return settled
+        return None if request.modern else unanswered()  # cancelled by a message of its own: the client may still be there
 
     def cancelled(self, error: BaseException, request: Request, exchange: Exchange) -> Outcome | None:
         """What is left to say after the work was cancelled. Raises `_Answer`."""
@@ -577,14 +611,6 @@ def _text(value: bytes) -> str:
 
 
 # ------------------------------------------------------------------------------------------------ answers
-
-
-def _elsewhere(scope: Scope) -> bytes:
-    if scope["path"] == "/livez":
-        if scope["method"] not in ("GET", "HEAD"):
-            raise _Answer(405, "Ask with GET.", (b"allow", b"GET, HEAD"))
-        return b'{"status":"ok"}'
-    raise _Answer(404, f"There is nothing at {shown(str(scope['path']))!r}.")
 
 
 async def _send(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes]) -> None:

@@ -37,13 +37,16 @@ def listen(host: str, port: int, *, signed_in: bool = False) -> socket.socket:
     `signed_in` says that callers have to sign in; without it nothing but this machine may reach us. Raises
     ConfigurationError when the address cannot or must not be bound.
     """
+    if not 0 <= port <= 65535:
+        raise ConfigurationError(f"{port} is no port: choose one between 1 and 65535, or 0 to let the system choose.")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
         raise ConfigurationError(f"{host!r} is not an address of this machine: choose another with --host.") from error
     if not signed_in and not _is_loopback(str(address[0])):
         raise ConfigurationError(
-            f"{host} would let everyone on the network use this server, as nobody has to sign in: use --host 127.0.0.1."
+            f"{host} would let everyone on the network use this server, as nobody has to sign in: use --host 127.0.0.1 "
+            "(in a program: have callers sign in, with `authenticate` of mcp_app, and say signed_in=True)."
         )
     listener = socket.socket(family, kind, protocol)
     try:

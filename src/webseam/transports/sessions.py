@@ -27,7 +27,7 @@ GENERAL = "0"
 class HttpSession:
     """One session: what the engine remembers of it, and its streams."""
 
-    __slots__ = ("_count", "_spent", "ended", "general", "id", "protocol", "streams", "used")
+    __slots__ = ("_count", "_pushed", "_spent", "ended", "general", "id", "protocol", "streams", "used")
 
     def __init__(self, session_id: str, protocol: Session, spent: Callable[[int], None]) -> None:
         self.id = session_id
@@ -38,7 +38,14 @@ class HttpSession:
         self._spent = spent
         self._count = 0
         self.general = Stream(GENERAL, kept=True, spent=spent)
-        protocol.push = self.general.put
+        self._pushed = b""
+        protocol.push = self._push
+
+    def _push(self, message: bytes) -> None:
+        """Say something that belongs to no request; once, where the same was said last and nobody has read it yet."""
+        if message != self._pushed or self.general.written >= self.general.last:
+            self._pushed = message
+            self.general.put(message)
 
     def open_stream(self) -> Stream:
         """A new stream for one request. The oldest that has ended makes room for it."""
