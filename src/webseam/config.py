@@ -32,6 +32,12 @@ class Limits:
     message_nodes = 250_000  # objects and arrays in one message
     pending_calls = 64  # per connection on stdio and per caller over HTTP; per process over HTTP x 4
 
+    # connections of clients (the bounds of a head are those of the door)
+    connections_served = 8_192  # per server; fewer where the process may have fewer descriptors
+    head_seconds = 15.0  # for all of a request's head, from the connection or its first byte
+    write_seconds = 60.0  # within which a client reads something of what is written
+    unwritten_bytes = 256 * 1024 * 1024  # kept for clients that read too slowly, per server
+
     # what outlives a message
     open_streams = 4_096  # per process
     open_streams_per_caller = 128
@@ -49,12 +55,14 @@ class Limits:
     pending_questions = 32  # to the client, of one session
     question_seconds = 300.0  # how long a client may take to answer one
     request_state_seconds = 600.0
-    request_state_bytes = 64 * 1024
+    request_state_bytes = 1024 * 1024  # an image in an answer must fit
     tasks = 4_096
     tasks_per_caller = 256
     task_ttl_ms = 15 * 60 * 1000
     task_poll_ms = 1_000
     task_questions = 64  # over the life of one task
+    task_bytes = 4 * 1024 * 1024  # of the result of one
+    tasks_bytes = 64 * 1024 * 1024  # of what all hold: results that are kept, calls whose work is under way
     mirrored_tools = 10_000
 
     # configuration

@@ -9,7 +9,7 @@ STEPS = 20_000
 """More than any input needs: what takes more goes round in circles."""
 
 
-class Cancelled(BaseException):
+class CancelledError(BaseException):
     """What cancelling throws into a coroutine, as `asyncio.CancelledError`."""
 
 
@@ -67,17 +67,17 @@ class Task:
                 self.to_cancel = False
                 if not self.begun:
                     self.work.close()
-                    raise Cancelled
+                    raise CancelledError
                 if self.waits is not None:
                     self.waits.over = True
-                waits = self.work.throw(Cancelled())
+                waits = self.work.throw(CancelledError())
             else:
                 self.begun = True
                 waits = self.work.send(None)
         except StopIteration as done:
             self.over = True
             self.settled(done.value)
-        except Cancelled:
+        except CancelledError:
             self.over = True
             self.settled(None)
         else:

@@ -9,7 +9,7 @@ import contextlib
 import json
 from typing import Any
 
-from tests.protocol.fuzz_loop import Cancelled, Pause
+from tests.protocol.fuzz_loop import CancelledError, Pause
 
 from webseam.errors import ProtocolError
 from webseam.protocol import Engine, MemoryTaskStore, Request
@@ -190,7 +190,7 @@ class Everything:
 async def _stubborn(call: Request) -> None:
     """Wait for ever, and when that is cancelled answer all the same."""
     if call.channel is not None:
-        with contextlib.suppress(Cancelled):
+        with contextlib.suppress(CancelledError):
             await call.channel.waiter()
 
 

@@ -325,9 +325,12 @@ def test_logging_is_advertised_and_served_only_where_a_provider_logs(ask: Any, h
         logs = False
 
     async def main() -> None:
-        client = MemoryClient(Engine().register_provider(Silent(everything)))
-        await client.request("tools/call", {"name": "t"})
+        faults: list[BaseException] = []
+        client = MemoryClient(Engine(on_fault=faults.append).register_provider(Silent(everything)))
+        with pytest.raises(ProtocolError):
+            await client.request("tools/call", {"name": "t"})
         assert client.received == []
+        assert ["logs = True" in str(fault) for fault in faults] == [True]
 
     asyncio.run(main())
 

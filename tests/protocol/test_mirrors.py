@@ -428,7 +428,7 @@ def test_no_more_tools_are_remembered_than_the_limit(call: Call) -> None:
     for name in ("t", "u", "v"):
         assert served(call(engine, {}, name=name))
     assert engine._mirrors is not None
-    assert len(engine._mirrors.known) <= LIMITS.mirrored_tools + 1_000
+    assert len(engine._mirrors.of("")) <= LIMITS.mirrored_tools + 1_000
 
 
 def test_tools_that_each_caller_has_alone_do_not_pile_up(post: Call, request_of: Any) -> None:
@@ -444,7 +444,7 @@ def test_tools_that_each_caller_has_alone_do_not_pile_up(post: Call, request_of:
         assert not served(post(message, to=engine, caller=str(caller), headers=all_of({}, name)))
         assert served(post(message, to=engine, caller=str(caller), headers=all_of({"region": "x"}, name)))
     assert engine._mirrors is not None
-    assert len(engine._mirrors.known) <= LIMITS.mirrored_tools + 500
+    assert sum(map(len, engine._mirrors._callers.values())) <= LIMITS.mirrored_tools + 500
 
 
 def test_a_call_is_checked_by_what_it_learnt_though_the_list_changes_meanwhile(talk: Any, request_of: Any) -> None:

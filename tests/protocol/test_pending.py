@@ -339,6 +339,14 @@ def test_a_caller_that_does_not_say_who_it_is_cannot_be_told_from_another() -> N
     class Known:
         principal = "ann"
 
-    assert [principal_of(caller) for caller in (None, "bob", Known(), 7)] == ["", "bob", "ann", "7"]
-    with pytest.raises(TypeError, match="principal"):
-        principal_of(Anyone())
+    class Method:
+        def principal(self) -> str:
+            return "ann"
+
+    class Empty:
+        principal: Any = None
+
+    assert [principal_of(caller) for caller in (None, "", "bob", Known())] == ["", "", "bob", "ann"]
+    for caller in (Anyone(), Method(), Empty(), 7, ["ann"]):
+        with pytest.raises(TypeError, match="principal"):
+            principal_of(caller)

@@ -247,7 +247,7 @@ def test_metadata_of_a_provider_stays_beside_the_servers(ask: Ask) -> None:
 
 
 def test_a_result_that_asks_for_input_needs_no_content_and_is_not_cached(ask: Ask) -> None:
-    asked = {"resultType": "input_required", "inputRequests": {}}
+    asked = {"resultType": "input_required", "requestState": 1}
     answer = result(asked, ask, "2026-07-28")["result"]
     assert answer["resultType"] == "input_required"
     assert "ttlMs" not in answer

@@ -227,7 +227,7 @@ def test_the_state_is_good_for_its_own_request_again(client: Client) -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("caller", ["bob", None, "", "Alice", "alice ", ["alice"], 0])
+@pytest.mark.parametrize("caller", ["bob", None, "", "Alice", "alice "])
 def test_another_caller_cannot_use_it(client: Client, caller: Any) -> None:
     async def main() -> None:
         engine = engine_of()

@@ -47,7 +47,7 @@ from webseam.protocol.jsonrpc import (
     shown,
 )
 from webseam.protocol.outbound import Results
-from webseam.protocol.outcome import Outcome, failed, refused, unanswered
+from webseam.protocol.outcome import Outcome, failed, is_fault, refused, unanswered
 from webseam.protocol.request import ANONYMOUS, Request
 from webseam.protocol.revisions import HANDSHAKE, MODERN, REVISIONS, RULES, SHAPES, TASKS_EXTENSION, VERBS, Rules, Shape
 from webseam.protocol.roles import roles_of
@@ -190,19 +190,19 @@ class Engine:
         mirrors = self._mirrors = Mirrors(members["list"], self._tell)
 
         async def after_learning(page: Awaitable[Any], params: Any, request: Request) -> Any:
-            known = await mirrors.learn_from(page, request)
-            mirrors.check(known.get(params.name, ()), params.arguments or {}, request.headers or {})
+            tools = await mirrors.learn_from(page, request)
+            mirrors.check(tools.get(params.name, ()), params.arguments or {}, request.headers or {})
             result = call(params.name, params.arguments or {}, request)
             return await result if hasattr(result, "__await__") else result
 
         def verb(params: Any, request: Request) -> Any:
             if request.headers is not None and request.revision in MODERN:
-                known = mirrors.known.get(params.name)
-                if known is None:
+                known = mirrors.of(request.principal).get(params.name)
+                if known is None and mirrors.may_look(request.principal):
                     page = mirrors.learn(request)
                     if page is not None:
                         return Following(after_learning(page, params, request), page)
-                    known = mirrors.known.get(params.name)
+                    known = mirrors.of(request.principal).get(params.name)
                 if known:
                     mirrors.check(known, params.arguments or {}, request.headers)
             return call(params.name, params.arguments or {}, request)
@@ -344,7 +344,9 @@ class Engine:
             outcome = self._questions(asked, shape, rules, request)
         except ProtocolError as error:
             outcome = self._error(message_id, error, rules)
-        except Exception as error:  # noqa: BLE001  # a provider's fault must not reach the client, nor stop the transport
+        except BaseException as error:  # a provider's fault must not reach the client, nor stop the transport
+            if not is_fault(error, waited=False):
+                raise
             outcome = self._fault(message_id, error)
         request.over = True
         outcome.before = request.early
@@ -419,7 +421,9 @@ class Engine:
             outcome = self._error(message_id, error, rules)
         except BaseExceptionGroup as group:  # how a task group ends in which something was raised
             outcome = self._grouped(group, shape, rules, request)
-        except Exception as error:  # noqa: BLE001  # a provider's fault must not reach the client, nor stop the transport
+        except BaseException as error:  # a provider's fault must not reach the client, nor stop the transport
+            if not is_fault(error, waited=True):
+                raise
             outcome = self._fault(message_id, error)
         finally:
             request.over = True
@@ -502,9 +506,12 @@ class Engine:
     def _interim(self, result: dict[str, Any], shape: Shape, rules: Rules, request: Request) -> dict[str, Any]:
         """A result that is not the last word. `requestState` may be any JSON value here; it is signed on its way out."""
         kind = result["resultType"]
-        if not (rules.modern and shape.rounds):
+        known = kind == "input_required" or (kind == "task" and request.method == "tools/call")
+        if not (rules.modern and shape.rounds and known):
             raise TypeError(f"A provider gave a result of type {kind!r}, which {request.method} in {request.revision} has not.")
         if kind == "input_required":
+            if not result.get("inputRequests") and "requestState" not in result:  # basic/patterns/mrtr: at least one of them
+                raise TypeError("A provider gave an input_required result without inputRequests and requestState.")
             questions_declared(request, result.get("inputRequests") or {})
         if kind == "input_required" and "requestState" in result:
             state = self._sealer.seal(request.answers or {}, result["requestState"], self._about(request.params, request))
@@ -523,7 +530,7 @@ class Engine:
         except Exception as fault:  # noqa: BLE001  # its `data` cannot be serialised
             return self._fault(message_id, fault)
 
-    def _fault(self, message_id: str | int | None, error: Exception) -> Outcome:
+    def _fault(self, message_id: str | int | None, error: BaseException) -> Outcome:
         """The reply for what nobody foresaw: without its text, which may hold anything."""
         self._tell(error)
         return Outcome(error_reply(message_id, INTERNAL_ERROR, "Internal error"))
@@ -563,7 +570,8 @@ class Engine:
         return result if self.instructions is None else {**result, "instructions": self.instructions}
 
     def _listen(self, params: Any, request: Request) -> Any:
-        return verbs.listen(params, request, self._changes, self._changing, self._roles.get("resources", {}), self._tasks)
+        resources = self._roles.get("resources", {})
+        return verbs.listen(params, request, self._changes, self._changing, resources, self._tasks, self._tell)
 
 
 def log_fault(error: BaseException) -> None:

@@ -297,8 +297,8 @@ def check_headers(method: str, name: str | None, version: str, headers: Mapping[
         raise _mismatch("Mcp-Method", headers.get(METHOD_HEADER), method)
     if name is not None:
         given = headers.get(NAME_HEADER)
-        if given != name or given.startswith("=?base64?"):
-            decoded = decode_header(given) if given is not None else None
+        if given != name or given.startswith("=?base64?") or not given.isascii():
+            decoded = decode_header(given) if given is not None and given.isascii() else None
             if decoded != name:
                 raise _mismatch("Mcp-Name", given, name)
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from webseam.config import LIMITS
 from webseam.protocol.codec import UNSET, Raw, Struct, UnsetType, encode, msgspec
-
-if TYPE_CHECKING:
-    import re
 
 # JSON-RPC 2.0, section 5.1
 PARSE_ERROR = -32700
@@ -101,14 +98,10 @@ def mended(data: bytes) -> bytes:
         return data
     import re
 
-    pair = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    return re.sub(pair + rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\.", _whole, data)
-
-
-def _whole(escape: re.Match[bytes]) -> bytes:
-    """The escape as it is, unless it is half a pair."""
-    found = escape[0]
-    return b"\\ufffd" if len(found) == 6 else found
+    high, low = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    half = re.compile(high + rb"(?!" + low + rb")|(?<!" + high + rb")" + low)
+    parts = data.split(b"\\\\")  # between escaped backslashes, every other backslash begins an escape
+    return b"\\\\".join(half.sub(rb"\\ufffd", part) if b"\\ud" in part or b"\\uD" in part else part for part in parts)
 
 
 def result_reply(message_id: RequestId, result: bytes) -> bytes:

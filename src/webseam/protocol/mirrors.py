@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 ANNOTATION = "x-mcp-header"
 PREFIX = "mcp-param-"
 PAGES = 100
+LOOKS = 64
+"""How often the list is read for one caller, until it changes."""
 _SAFE = 2**53 - 1
 _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 _TYPES = frozenset({"string", "integer", "boolean"})
@@ -73,37 +75,54 @@ def _header(schema: Mapping[str, Any], path: tuple[str, ...], reachable: bool) -
 class Mirrors:
     """What is known of the tools of one provider. `listed` is its `list`; `on_fault` hears of annotations that are wrong."""
 
-    __slots__ = ("_listed", "_on_fault", "known")
+    __slots__ = ("_callers", "_listed", "_looked", "_on_fault", "_size")
 
     def __init__(self, listed: Callable[..., Any], on_fault: Callable[[BaseException], None]) -> None:
         self._listed = listed
         self._on_fault = on_fault
-        self.known: dict[str, Mirrored] = {}
-        """The tools that have been in a list."""
+        self._callers: dict[str, dict[str, Mirrored]] = {}  # a list may vary by who asks
+        self._looked: dict[str, int] = {}
+        self._size = 0
+
+    def of(self, principal: str) -> dict[str, Mirrored]:
+        """The tools that have been in this caller's list."""
+        tools = self._callers.get(principal)
+        if tools is None:
+            if self._size >= LIMITS.mirrored_tools or len(self._callers) >= LIMITS.mirrored_tools:
+                self.forget()
+            tools = self._callers[principal] = {}
+        return tools
 
     def forget(self) -> None:
         """The list changed: what is being read of it is old as well, and must not be noted any more."""
-        self.known = {}
+        self._callers = {}
+        self._looked = {}
+        self._size = 0
+
+    def may_look(self, principal: str) -> bool:
+        """Whether the list may be read again for a tool that was not in it: who makes names up gets tired of it first."""
+        looked = self._looked.get(principal, 0)
+        self._looked[principal] = looked + 1
+        return looked < LOOKS
 
     def learn(self, request: Request) -> Awaitable[Any] | None:
         """Read the whole list, as the caller of `request` sees it. None when that is done, else the page to go on with by
         `learn_from`."""
-        if len(self.known) >= LIMITS.mirrored_tools:  # of many callers, each with tools of their own
-            self.forget()
+        tools = self.of(request.principal)
         cursor: str | None = None
         for _ in range(PAGES):
             page = self._listed(cursor, request)
             if hasattr(page, "__await__"):
                 awaitable: Awaitable[Any] = page
                 return awaitable
-            cursor = self._note_page(page, self.known)
+            cursor = self._note_page(page, tools)
             if cursor is None:
                 break
         return None
 
-    async def learn_from(self, page: Any, request: Request) -> Mapping[str, Mirrored]:
-        """Go on with a page that `learn` gave. Gives what is known then; that is not `known` any more if the list changed."""
-        tools = self.known
+    async def learn_from(self, page: Any, request: Request) -> dict[str, Mirrored]:
+        """Go on with a page that `learn` gave. Gives what is known then; that is not what `of` gives if the list changed."""
+        tools = self.of(request.principal)
         cursor = self._note_page(await awaited(page), tools)
         for _ in range(PAGES - 1):
             if cursor is None:
@@ -116,8 +135,10 @@ class Mirrors:
         if type(page) is Raw:
             page = decode(page)
         tools, cursor = (page, None) if isinstance(page, list | tuple) else (page.get("tools", ()), page.get("nextCursor"))
+        before = len(noted)
         for tool in tools:
             self._note(tool, noted)
+        self._size += len(noted) - before
         return cursor if len(noted) < LIMITS.mirrored_tools else None
 
     def _note(self, tool: Mapping[str, Any], noted: dict[str, Mirrored]) -> None:

@@ -62,7 +62,7 @@ class Results:
             text = _checked(result)
             if not rules.modern:
                 return text
-            if not shape.cached and b'"_meta"' not in text and b'"resultType"' not in text and text != b"{}":
+            if not shape.cached and b'"_meta"' not in text and b'"resultType"' not in text and text[1:-1].strip():
                 return b'{"resultType":"complete",' + text[1:-1] + self._tail
             result = decode(text)
         result = as_object(result, shape)
@@ -97,4 +97,6 @@ def _checked(result: Raw) -> bytes:
     if text[:1] != b"{":
         raise TypeError("A provider gave JSON that is not an object.")
     well_formed(text)
+    if not text.isascii():
+        text.decode()  # UnicodeDecodeError: a fault of the provider
     return text if b"\n" not in text and b"\r" not in text else encode(decode(text))

@@ -40,6 +40,14 @@ class Outcome(Struct, eq=False):
             self.work = None
 
 
+def is_fault(error: BaseException, *, waited: bool) -> bool:
+    """Whether an exception is its provider's fault, and no way to end the process or a task that was `waited` for."""
+    if isinstance(error, Exception):
+        return True
+    ends = isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit) or getattr(error, "ends_process", False)
+    return not ends and not (waited and type(error).__name__ == "CancelledError")  # asyncio's: not imported here
+
+
 def unanswered(status: int = 202) -> Outcome:
     """Nothing is sent: the message was a notification or a response, or its request was cancelled."""
     return Outcome(None, status)

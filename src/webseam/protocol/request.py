@@ -307,21 +307,21 @@ class Request(Struct, eq=False):
 
 
 def principal_of(caller: Any) -> str:
-    """Who a caller is: "" for nobody, a string for itself, an object's `principal`, else what its `str` makes of it.
+    """Who a caller is: "" for nobody, a string for itself, else the object's `principal`, a string that is not empty.
 
-    Raises TypeError for an object that says no more than where it lies in memory: that is another each time.
+    Raises TypeError for what cannot be told from another that way.
     """
     if caller is None:
         return ""
     if isinstance(caller, str):
         return caller
-    principal = getattr(caller, "principal", caller)
-    kind: Any = type(principal)
-    if kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__:
+    principal = getattr(caller, "principal", None)
+    if not isinstance(principal, str) or not principal:
         raise TypeError(
-            f"A {type(caller).__name__} does not say who calls: give it a `principal`, or let the caller be a string."
+            f"A caller of type {type(caller).__name__} does not say who calls: let it be a string, or have a `principal` that "
+            "is one, and not an empty one."
         )
-    return str(principal)
+    return principal
 
 
 class _Anonymous(Request):

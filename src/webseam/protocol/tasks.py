@@ -17,6 +17,7 @@ from webseam.errors import ProtocolError
 from webseam.protocol.asking import InputRequiredError, checked_answer, meaning, missing_capability, questions_declared
 from webseam.protocol.codec import UNSET, Raw, Struct, UnsetType, encode, msgspec
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, shown
+from webseam.protocol.outcome import is_fault
 from webseam.protocol.request import Request
 from webseam.protocol.revisions import TASKS_EXTENSION
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from webseam.protocol.channel import Waiter
 
     Work = Callable[[Request], Awaitable[Any]]
+
+RAW_BYTES = 64 * 1024
+"""A longer message is not kept for the sake of its `_meta`."""
 
 OVER = frozenset({"completed", "failed", "cancelled"})
 REQUIRED: dict[str, Any] = {"extensions": {TASKS_EXTENSION: {}}}
@@ -105,22 +109,35 @@ class MemoryTaskStore:
             )
         self._tasks[task.id] = task
 
+    def _held(self) -> int:
+        return sum(len(kept.result) for kept in self._tasks.values() if kept.result is not UNSET)
+
     async def get(self, task_id: str) -> Task | None:
         task = self._tasks.get(task_id)
         return None if task is None or task.expired(self._now()) else task
 
     async def update(self, task: Task) -> None:
-        if task.id in self._tasks:
-            self._tasks[task.id] = task
+        if task.id not in self._tasks:
+            return
+        self._tasks[task.id] = task
+        held = self._held() if task.result is not UNSET else 0
+        for key, kept in list(self._tasks.items()):  # the oldest results make room for the newest
+            if held <= LIMITS.tasks_bytes:
+                return
+            if kept.result is not UNSET and key != task.id:
+                held -= len(kept.result)
+                del self._tasks[key]
 
 
 class Running:
     """A task's work in this process: how to cancel it, and what waits for the client's answers."""
 
-    __slots__ = ("asked", "cancel", "request", "task", "waiters")
+    __slots__ = ("asked", "cancel", "lapse", "request", "size", "task", "waiters")
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, size: int) -> None:
         self.task = task
+        self.size = size  # of the call that began it
+        self.lapse: Any = None
         self.cancel: Callable[[], object] = lambda: None
         self.request: TaskRequest | None = None
         self.waiters: dict[str, Waiter] = {}
@@ -199,30 +216,50 @@ class Tasks:
         import secrets
 
         await self._sweep()
+        size = len(request.raw) if request.raw is not UNSET else 0
+        if size + sum(running.size for running in self._running.values()) > LIMITS.tasks_bytes:
+            raise ProtocolError(INTERNAL_ERROR, "The tasks under way hold as much as this server keeps: try again later.")
         now = _now()
         task = Task(
             id=secrets.token_urlsafe(24), principal=request.principal, created=now, updated=now, ttl_ms=ttl_ms, poll_ms=poll_ms
         )
         await self._store.create(task)
-        running = self._running[task.id] = Running(task)
+        running = self._running[task.id] = Running(task, size)
         running.request = TaskRequest.of(request, self, running)
         assert request.channel is not None
         seed = {"resultType": "task", **task.seed()}
         running.cancel = request.channel.spawn(self._run(work, running))
+        running.lapse = request.channel.waiter(ttl_ms / 1000)
+        request.channel.spawn(self._lapsed(running))
         return seed
+
+    async def _lapsed(self, running: Running) -> None:
+        """End the work when nobody can see its task any more."""
+        await running.lapse
+        if running.task.status not in OVER:
+            await self._end(running, "cancelled")
 
     async def _run(self, work: Work, running: Running) -> None:
         task, request = running.task, running.request
         assert request is not None
         try:
             result = self._finished(await work(request))
+            if len(result) > LIMITS.task_bytes:
+                raise ProtocolError(INTERNAL_ERROR, f"The result of the task is larger than {LIMITS.task_bytes} bytes.")
             if task.status not in OVER:
                 task.result = result
                 await self._end(running, "completed")
-        except (Exception, InputRequiredError, BaseExceptionGroup) as error:  # noqa: BLE001  # the client learns of it by its task
-            await self._raised(running, meaning(error) if isinstance(error, BaseExceptionGroup) else error)
+        except BaseException as error:  # the client learns of it by its task
+            if isinstance(error, InputRequiredError) or is_fault(error, waited=True):
+                await self._raised(running, meaning(error) if isinstance(error, BaseExceptionGroup) else error)
+            else:
+                if task.status not in OVER and not isinstance(error, GeneratorExit):  # a coroutine that is closed cannot await
+                    await self._end(running, "cancelled", itself=True)
+                raise
         finally:
             self._running.pop(task.id, None)
+            if running.lapse is not None and not running.lapse.done():
+                running.lapse.set_result(None)
             if task.status not in OVER:  # the process stops
                 task.status = "cancelled"
 
@@ -233,8 +270,6 @@ class Tasks:
             return
         if isinstance(error, InputRequiredError):
             error = RuntimeError("The work of a task asked on the request of its call, not on the one it is given.")
-        if not isinstance(error, Exception):
-            raise error
         self._on_fault(error)  # a provider's fault: the client learns only that there was one
         await self._fail(running, INTERNAL_ERROR, "Internal error", None)
 
@@ -251,7 +286,8 @@ class Tasks:
             running.task.message = text
             await self._end(running, "failed")
 
-    async def _end(self, running: Running, status: str) -> None:
+    async def _end(self, running: Running, status: str, *, itself: bool = False) -> None:
+        """The task is over. `itself` says that its work says so, which then need not be cancelled."""
         running.task.status = status
         running.task.questions = {}
         self._running.pop(running.task.id, None)
@@ -259,7 +295,8 @@ class Tasks:
         if status == "cancelled":
             assert running.request is not None
             running.request.cancel()
-            running.cancel()
+            if not itself:
+                running.cancel()
 
     async def _changed(self, task: Task) -> None:
         task.updated = _now()
@@ -303,8 +340,9 @@ class TaskRequest(Request):
     @classmethod
     def of(cls, request: Request, tasks: Tasks, running: Running) -> TaskRequest:
         """The request of the call that began the task, as its work sees it."""
+        raw = request.raw if request.raw is not UNSET and len(request.raw) <= RAW_BYTES else UNSET
         return cls(
-            id=request.id, method=request.method, revision=request.revision, caller=request.caller, raw=request.raw,
+            id=request.id, method=request.method, revision=request.revision, caller=request.caller, raw=raw,
             params=request.params, host=request.host, channel=request.channel, running=running, tasks=tasks,
         )  # fmt: skip
 

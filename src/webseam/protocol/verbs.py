@@ -130,11 +130,18 @@ async def _unsubscribe(unsubscribe: Callable[..., Any] | None, params: Any, requ
 
 
 async def listen(
-    params: Any, request: Request, changes: Changes, kinds: Collection[str], resources: Members, tasks: Tasks | None
+    params: Any,
+    request: Request,
+    changes: Changes,
+    kinds: Collection[str],
+    resources: Members,
+    tasks: Tasks | None,
+    on_fault: Callable[[BaseException], None],
 ) -> dict[str, Any]:
     """`subscriptions/listen`: open until the client closes it, or `Changes.end` does.
 
-    `kinds` are the lists that may change; `resources` are the members of that role's provider. What cannot be honoured is
+    `kinds` are the lists that may change; `resources` are the members of that role's provider, and `on_fault` is told of an
+    `unsubscribe` that fails. What cannot be honoured is
     left out of the acknowledgement (2026-07-28, basic/patterns/subscriptions).
     """
     from webseam.protocol.changes import Listener
@@ -172,7 +179,7 @@ async def listen(
     finally:  # however it ends, and before it began as well
         if listener is not None:
             changes.remove(listener)
-        await _unwatch(uris, resources, request)
+        await _unwatch(uris, resources, request, on_fault)
     return {"_meta": {SUBSCRIPTION_KEY: request.id}}
 
 
@@ -203,11 +210,14 @@ async def _watch(uris: list[str], watched: list[str], resources: Members, reques
         watched.append(uri)
 
 
-async def _unwatch(uris: list[str], resources: Members, request: Request) -> None:
+async def _unwatch(uris: list[str], resources: Members, request: Request, on_fault: Callable[[BaseException], None]) -> None:
     unsubscribe = resources.get("unsubscribe")
     if unsubscribe is not None:
         for uri in uris:
-            await awaited(unsubscribe(uri, request))
+            try:
+                await awaited(unsubscribe(uri, request))
+            except Exception as error:  # noqa: BLE001  # the others are to be told of all the same
+                on_fault(error)
 
 
 # ------------------------------------------------------------------------------------------------ without an envelope

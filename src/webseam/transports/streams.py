@@ -16,6 +16,8 @@ _NOBODY_READS = frozenset({errno.EPIPE, errno.EINVAL, errno.EBADF, errno.ECONNRE
 class LeaveError(BaseException):
     """Leave now. Not an Exception: a provider that catches everything must not catch this."""
 
+    ends_process = True  # see `webseam.protocol.outcome.is_fault`
+
     def __init__(self, code: int = 0) -> None:
         super().__init__(code)
         self.code = code
