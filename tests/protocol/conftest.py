@@ -21,6 +21,7 @@ from webseam.protocol.jsonrpc import INVALID_PARAMS, RESOURCE_NOT_FOUND
 from webseam.protocol.outcome import Outcome
 from webseam.protocol.revisions import CAPABILITIES_KEY, CLIENT_KEY, MODERN, VERSION_KEY
 from webseam.protocol.session import Session
+from webseam.transports.background import waiter
 
 
 class Tools:
@@ -156,10 +157,9 @@ class Wire:
         return self.sent[count - 1]
 
     def waiter(self, seconds: float | None = None) -> asyncio.Future[Any]:
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if self.silent and seconds is not None:
-            future.set_result(None)
-        return future
+            seconds = 0
+        return waiter(seconds)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> Callable[[], object]:
         task = asyncio.get_running_loop().create_task(work)

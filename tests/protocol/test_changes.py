@@ -493,3 +493,46 @@ def test_what_changes_is_advertised_where_it_can_be_told(changing: Engine, ask: 
     assert (remembered["tools"], remembered["resources"]) == ({"listChanged": True}, resources)
     forgotten = ask("initialize", {}, to=changing, headers={})[1]["result"]["capabilities"]
     assert forgotten == {"tools": {}, "prompts": {}, "resources": {}}
+
+
+def test_an_unsubscribe_that_fails_neither_keeps_the_others_nor_spoils_the_end(
+    wire: Any, under_way: Any, request_of: Any
+) -> None:
+    told: list[str] = []
+    faults: list[BaseException] = []
+
+    class Fickle:
+        def list(self, cursor: str | None) -> Any:
+            return []
+
+        def templates(self) -> Any:
+            return []
+
+        def read(self, uri: str) -> Any:
+            return []
+
+        def subscribe(self, uri: str) -> None:
+            pass
+
+        def unsubscribe(self, uri: str) -> None:
+            told.append(uri)
+            if uri == "u:1":
+                raise ProtocolError(-32602, "gone")
+
+    async def main() -> None:
+        engine = Engine(on_fault=faults.append).register_provider(Fickle())
+        channel = wire()
+        params = {"notifications": {"resourceSubscriptions": ["u:1", "u:2", "u:3"]}}
+        async with under_way(engine, request_of("subscriptions/listen", params, MODERN), channel) as task:
+            await channel.until(1)
+            engine.end_subscriptions()
+            assert "result" in await task
+        assert told == ["u:1", "u:2", "u:3"]
+        assert len(faults) == 1
+
+    asyncio.run(main())
+
+
+def test_resources_that_nobody_can_watch_are_not_said_to_have_changed() -> None:
+    with pytest.raises(ValueError, match="subscribe"):
+        Engine().updated("u:1")

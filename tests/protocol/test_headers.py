@@ -121,3 +121,9 @@ def test_no_headers_are_wanted_where_there_is_no_http(ask: Ask) -> None:
 )
 def test_header_values_are_decoded_as_the_specification_shows(value: str, meaning: str | None) -> None:
     assert decode_header(value) == meaning
+
+
+def test_a_name_in_bytes_that_are_no_header_value_is_refused_though_it_looks_equal(ask: Ask) -> None:
+    sent = {"mcp-protocol-version": VERSION, "mcp-method": "tools/call", "mcp-name": "Ã©"}
+    status, reply = ask("tools/call", {"name": "Ã©"}, VERSION, headers=sent)
+    assert (status, reply["error"]["code"]) == (400, -32020)

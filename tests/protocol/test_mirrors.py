@@ -14,7 +14,7 @@ import pytest
 from webseam.config import LIMITS
 from webseam.errors import ProtocolError
 from webseam.protocol import Engine, Request, Session
-from webseam.protocol.mirrors import mirrored
+from webseam.protocol.mirrors import LOOKS, mirrored
 
 MODERN = "2026-07-28"
 Call = Callable[..., tuple[int, Any]]
@@ -560,3 +560,28 @@ def test_a_mismatch_never_reaches_the_tool(talk: Any, request_of: Any) -> None:
 def test_a_long_value_is_not_repeated_whole(call: Call) -> None:
     _, reply = call(engine_of(tool(region=annotated())), {"region": "x"}, {"region": "y" * 100_000})
     assert len(reply["error"]["message"]) < 400
+
+
+def test_each_caller_is_checked_by_the_list_that_it_sees(post: Call, request_of: Any) -> None:
+    class Varying(Tools):
+        def list(self, cursor: str | None, call: Request | None = None) -> Any:
+            assert call is not None
+            return [tool("t", region=annotated()) if call.caller == "alice" else tool("t")]
+
+    for order in (("alice", "bob"), ("bob", "alice")):
+        engine = Engine().register_provider(Varying())
+        for _ in range(2):
+            for caller in order:
+                message = request_of("tools/call", {"name": "t", "arguments": {"region": "eu"}}, MODERN)
+                forged = post(message, to=engine, caller=caller, headers=all_of({"region": "FORGED"}, "t"))
+                missing = post(message, to=engine, caller=caller, headers=all_of({}, "t"))
+                assert (served(forged), served(missing)) == ((False, False) if caller == "alice" else (True, True))
+
+
+def test_names_that_are_made_up_do_not_have_the_list_read_for_ever(call: Call) -> None:
+    provider = Tools(tool("t", region=annotated()))
+    engine = Engine().register_provider(provider)
+    for number in range(LOOKS * 3):
+        call(engine, {}, name=f"made up {number}")
+    assert provider.lists <= LOOKS
+    assert not served(call(engine, {"region": "x"}))  # what is known is checked all the same

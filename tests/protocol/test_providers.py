@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import json
 from collections.abc import Callable
@@ -265,3 +266,73 @@ def test_an_error_of_a_provider_carries_its_data_and_one_with_bad_data_is_intern
 
     assert fail({"why": [1]}) == {"code": -32602, "message": "No.", "data": {"why": [1]}}
     assert fail({"why": object()}) == {"code": -32603, "message": "Internal error"}
+
+
+class Odd(BaseException):
+    """What nobody should raise, and somebody will."""
+
+
+@pytest.mark.parametrize("error", [Odd("secret"), asyncio.CancelledError(), BaseExceptionGroup("secret", [Odd("secret")])])
+def test_whatever_a_plain_provider_raises_is_a_fault_that_is_answered(ask: Ask, error: BaseException) -> None:
+    def call(name: str, arguments: dict[str, Any]) -> Any:
+        raise error
+
+    faults: list[BaseException] = []
+    engine = Engine(on_fault=faults.append).register_provider(provider(list=lambda cursor: [], call=call))
+    assert ask("tools/call", {"name": "n"}, to=engine)[1]["error"] == {"code": -32603, "message": "Internal error"}
+    assert faults == [error]
+
+
+@pytest.mark.parametrize("error", [Odd("secret"), BaseExceptionGroup("secret", [Odd("secret")])])
+def test_whatever_a_coroutine_raises_is_a_fault_but_for_its_own_cancellation(talk: Any, request_of: Any, error: Any) -> None:
+    async def call(name: str, arguments: dict[str, Any]) -> Any:
+        raise {"odd": error, "cancelled": asyncio.CancelledError()}[name]
+
+    async def main() -> None:
+        faults: list[BaseException] = []
+        engine = Engine(on_fault=faults.append).register_provider(provider(list=lambda cursor: [], call=call))
+        _, reply, _ = await talk(engine, request_of("tools/call", {"name": "odd"}, "2025-11-25"))
+        assert reply["error"] == {"code": -32603, "message": "Internal error"}
+        assert len(faults) == 1
+        with pytest.raises(asyncio.CancelledError):
+            await talk(engine, request_of("tools/call", {"name": "cancelled"}, "2025-11-25"))
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
+def test_what_ends_the_process_ends_it(ask: Ask, error: BaseException) -> None:
+    def call(name: str, arguments: dict[str, Any]) -> Any:
+        raise error
+
+    with pytest.raises(type(error)):
+        ask("tools/call", {"name": "n"}, to=Engine().register_provider(provider(list=lambda cursor: [], call=call)))
+
+
+@pytest.mark.parametrize("raw", [b"{ }", b'{"content":[{"type":"text","text":"\xff\xfe"}]}'])
+def test_json_that_is_given_as_it_is_stays_json(ask: Ask, raw: bytes) -> None:
+    engine = Engine(on_fault=lambda error: None).register_provider(
+        provider(list=lambda cursor: [], call=lambda name, arguments: msgspec.Raw(raw))
+    )
+    answer = ask("tools/call", {"name": "n"}, "2026-07-28", to=engine)[1]  # decoded, so it is JSON
+    assert "error" in answer
+
+
+@pytest.mark.parametrize("kind", ["weird", "input_required", "task"])
+def test_a_result_of_a_type_that_its_request_has_not_is_a_fault(ask: Ask, kind: str) -> None:
+    faults: list[BaseException] = []
+    prompts = provider(list_prompts=lambda cursor: [], get=lambda name, arguments: {"resultType": kind})
+    engine = Engine(on_fault=faults.append).register_provider(prompts)
+    assert ask("prompts/get", {"name": "n"}, "2026-07-28", to=engine)[1]["error"]["code"] == -32603
+    assert len(faults) == 1
+
+
+def test_the_default_is_to_log_faults(ask: Ask, caplog: pytest.LogCaptureFixture) -> None:
+    def call(name: str, arguments: dict[str, Any]) -> Any:
+        raise ValueError("why it failed")
+
+    ask("tools/call", {"name": "n"}, to=Engine().register_provider(provider(list=lambda cursor: [], call=call)))
+    [record] = caplog.records
+    assert record.name == "webseam.protocol"
+    assert record.exc_info is not None
+    assert "why it failed" in record.getMessage()

@@ -17,6 +17,7 @@ import pytest
 from webseam.config import LIMITS
 from webseam.errors import ProtocolError
 from webseam.protocol import Engine, MemoryTaskStore, Request, Task
+from webseam.protocol.codec import Raw, msgspec
 from webseam.protocol.revisions import HANDSHAKE, REVISIONS, SERVER_KEY
 
 MODERN = "2026-07-28"
@@ -956,5 +957,79 @@ def test_answers_to_one_task_that_come_side_by_side_are_all_taken(desk: Any) -> 
                 )
                 done = await client.over(task_id)
                 assert json.loads(done["result"]["content"][0]["text"]) == {str(n): f"x:{n}" for n in range(20)}
+
+    asyncio.run(main())
+
+
+# ------------------------------------------------------------------------------------------------ what tasks may hold
+
+
+def test_a_result_too_large_to_keep_fails_its_task(desk: Any) -> None:
+    async def large(call: Request) -> Any:
+        return text("x" * LIMITS.task_bytes)
+
+    async def main() -> None:
+        async with desk(large) as client:
+            task = await client.over((await client.begin())["taskId"])
+            assert task["status"] == "failed"
+            assert str(LIMITS.task_bytes) in task["error"]["message"]
+
+    asyncio.run(main())
+
+
+def test_the_oldest_results_make_room_for_the_newest() -> None:
+    async def main() -> None:
+        store = MemoryTaskStore(now=lambda: 0)
+        size = LIMITS.tasks_bytes // 3
+        for number in range(4):
+            task = Task(id=str(number), principal="alice", created=0, updated=0)
+            await store.create(task)
+            task.result = Raw(b'"' + b"x" * size + b'"')
+            await store.update(task)
+        assert [await store.get(str(number)) is not None for number in range(4)] == [False, False, True, True]
+
+    asyncio.run(main())
+
+
+def test_calls_that_hold_much_are_not_all_taken_on_as_tasks(desk: Any) -> None:
+    async def main() -> None:
+        gate = Gate()
+        async with desk(gate) as client:
+            large = "x" * (LIMITS.message_bytes - 10_000)
+            refused = 0
+            for _ in range(LIMITS.tasks_bytes // LIMITS.message_bytes + 2):
+                reply = await client.reply("tools/call", {"name": "t", "arguments": {"pad": large}})
+                refused += "error" in reply
+            assert refused > 0
+
+    asyncio.run(main())
+
+
+def test_work_ends_when_nobody_can_see_its_task_any_more(desk: Any) -> None:
+    async def main() -> None:
+        gate = Gate()
+        async with desk(gate, ttl_ms=20) as client:
+            await client.begin()
+            await gate.began.wait()
+            while not gate.stopped:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+
+
+def test_a_store_that_copies_is_told_when_the_work_cancels_itself(desk: Any) -> None:
+    class Copies(MemoryTaskStore):
+        async def create(self, task: Task) -> None:
+            await super().create(msgspec.json.decode(msgspec.json.encode(task), type=Task))
+
+        async def update(self, task: Task) -> None:
+            await super().update(msgspec.json.decode(msgspec.json.encode(task), type=Task))
+
+    async def gives_up(call: Request) -> Any:
+        raise asyncio.CancelledError
+
+    async def main() -> None:
+        async with desk(gives_up, Copies()) as client:
+            assert (await client.over((await client.begin())["taskId"]))["status"] == "cancelled"
 
     asyncio.run(main())

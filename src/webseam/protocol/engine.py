@@ -499,7 +499,7 @@ class Engine:
             return self._questions(found, shape, rules, request)
         if isinstance(found, ProtocolError):
             return self._error(request.id, found, rules)
-        if isinstance(found, Exception):
+        if is_fault(found, waited=True):
             return self._fault(request.id, found)
         raise found
 

@@ -44,6 +44,8 @@ def is_fault(error: BaseException, *, waited: bool) -> bool:
     """Whether an exception is its provider's fault, and no way to end the process or a task that was `waited` for."""
     if isinstance(error, Exception):
         return True
+    if isinstance(error, BaseExceptionGroup):
+        return all(is_fault(one, waited=waited) for one in error.exceptions)
     ends = isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit) or getattr(error, "ends_process", False)
     return not ends and not (waited and type(error).__name__ == "CancelledError")  # asyncio's: not imported here
 
