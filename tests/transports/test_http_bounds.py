@@ -164,15 +164,21 @@ def test_places_are_given_back_however_a_call_ends() -> None:
     timeless(main())
 
 
-def test_a_client_that_does_not_read_its_answer_does_not_keep_the_others_waiting() -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_caller_who_does_not_read_answers_keeps_their_places_and_nobody_else_s(at_once: bool) -> None:
     async def main() -> None:
         async def streams(call: Request) -> Any:
             call.progress(1)
             await asyncio.sleep(0)
             return text("done")
 
-        app = by_hand({"streams": streams, "quiet": quiet}, authenticate=bearer(lambda token: token))
-        me = {"authorization": "Bearer me"}
+        def early(call: Request) -> Any:
+            call.progress(1)
+            return text("done")
+
+        tools: dict[str, Any] = {"streams": early if at_once else streams, "quiet": quiet}
+        app = by_hand(tools, authenticate=bearer(lambda token: token))
+        me, you = ({"authorization": f"Bearer {name}"} for name in ("me", "you"))
         slow = []
         for _ in range(LIMITS.pending_calls):
             hand = Hand(app, modern_call("streams"), headers=me)
@@ -180,8 +186,14 @@ def test_a_client_that_does_not_read_its_answer_does_not_keep_the_others_waiting
             slow.append((hand, hand.start()))
         for _ in range(20):
             await asyncio.sleep(0)
+        assert (await Hand(app, modern_call("quiet"), headers=me).run()).status == 503
+        assert (await Hand(app, modern_call("quiet"), headers=you).run()).status == 200
+        for hand, _ in slow:
+            assert hand.blocked is not None
+            hand.blocked.set()
+        await asyncio.gather(*(task for _, task in slow))
+        assert all(hand.complete for hand, _ in slow)
         assert (await Hand(app, modern_call("quiet"), headers=me).run()).status == 200
-        await leave(slow)
 
     timeless(main())
 
@@ -656,6 +668,66 @@ def test_a_fault_of_the_server_while_we_stream_is_told_and_ends_the_request() ->
         with pytest.raises(RuntimeError):  # our 500 cannot be sent either: the server learns of it
             await hand.run()
         assert [str(fault) for fault in faults] == ["out of order"]
+
+    timeless(main())
+
+
+@pytest.mark.parametrize("kind", ["http.response.start", "http.response.body"])
+@pytest.mark.parametrize("what", ["json", "stream", "refused"])
+def test_an_answer_that_a_server_will_not_send_is_not_followed_by_another(kind: str, what: str) -> None:
+    async def main() -> None:
+        def early(call: Request) -> Any:
+            call.progress(1)
+            return text("done")
+
+        faults: list[BaseException] = []
+        app = by_hand({"early": early}, faults)
+        message = {"json": modern("tools/list"), "stream": modern_call("early"), "refused": b"{"}[what]
+        hand = Hand(app, message)
+        sent: list[str] = []
+
+        async def send(event: Any) -> None:
+            sent.append(event["type"])
+            if event["type"] == kind:
+                raise ValueError("out of order")
+
+        with pytest.raises(ValueError, match="out of order"):  # the server ends the connection
+            await app(hand.scope, hand.receive, send)
+        assert sent == ["http.response.start", "http.response.body"][: 1 + (kind == "http.response.body")]
+        assert [str(fault) for fault in faults] == ["out of order"]
+
+    timeless(main())
+
+
+def test_headers_that_are_many_or_large_are_refused_under_any_server() -> None:
+    async def main() -> None:
+        app = by_hand()
+        for fields in ([(b"a", b"b")] * LIMITS.header_count, [(b"a", b"b" * 1000)] * 100):
+            hand = Hand(app, PING)
+            hand.scope["headers"] += fields
+            assert (await hand.run()).status == 431
+            assert b"headers are too large" in hand.body
+        assert (await Hand(app, PING, headers={"a": "b" * 50_000}).run()).status != 431
+
+    timeless(main())
+
+
+def test_what_is_open_ends_with_the_lifespan() -> None:
+    async def main() -> None:
+        app = by_hand()
+        listening = Hand(app, LISTEN)
+        task = listening.start()
+        await listening.until(lambda: listening.messages)
+        events = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+
+        async def receive() -> Any:
+            return next(events)
+
+        async def send(event: Any) -> None: ...
+
+        await app({"type": "lifespan"}, receive, send)
+        await task
+        assert listening.complete
 
     timeless(main())
 

@@ -222,6 +222,17 @@ def test_without_the_need_there_are_no_sessions(plain: Live) -> None:
     assert plain.do(lambda: len(plain.app.sessions)) == 0
 
 
+def test_where_only_revisions_without_sessions_are_served_there_are_none(serve: Callable[..., Live]) -> None:
+    live = serve(engine={"protocol_versions": [MODERN]})
+    for reply in (live.get(), live.get("x"), live.delete("x"), live.delete(None)):
+        assert (reply.status, reply.headers["allow"]) == (405, "POST")
+    begun = live.post(request("initialize", {"protocolVersion": "2025-11-25"}))
+    assert (begun.status, begun.json()["error"]["code"]) == (400, -32022)
+    for session in (None, "x"):  # an id from elsewhere says nothing
+        assert live.post(modern("tools/list"), session).status == 200
+    assert live.post(request("tools/list"), "x").json() == live.post(request("tools/list")).json()
+
+
 def test_without_sessions_the_client_can_be_asked_nothing_and_is_told_why(plain: Live) -> None:
     async def asks(call: Request) -> Any:
         return await call.elicit("Who?", {"type": "object", "properties": {}})
@@ -434,6 +445,33 @@ def test_what_all_streams_hold_is_bounded_and_what_has_ended_goes_first() -> Non
     assert sum(kept) * LIMITS.stream_bytes <= LIMITS.kept_bytes
     assert kept[-1]
     assert not kept[0]
+
+
+def test_whoever_keeps_most_pushes_out_only_what_is_their_own() -> None:
+    sessions = Sessions()
+    theirs, mine, greedy = (sessions.add(agreed(name)) for name in ("them", "me", "greedy"))
+    assert theirs is not None
+    assert mine is not None
+    assert greedy is not None
+    theirs.general.put(b"of no request")
+    stream = mine.open_stream()
+    stream.put(b"an answer")
+    stream.end()
+    size = LIMITS.stream_bytes - 100
+    for number in range(2 * LIMITS.kept_bytes // size):
+        if number % 20 == 19:
+            greedy = sessions.add(agreed("greedy"))
+            assert greedy is not None
+        greedy.general.put(b"y" * 1000)
+        hoarded = greedy.open_stream()
+        hoarded.put(b"x" * size)
+        hoarded.end()
+        assert stream.has_after(0)
+        assert theirs.general.has_after(0)
+    assert hoarded.has_after(0)
+    for session in (theirs, mine):
+        sessions.end(session)
+    assert not stream.has_after(0)
 
 
 def test_over_http_a_caller_who_begins_too_many_loses_the_oldest(theirs: Live) -> None:

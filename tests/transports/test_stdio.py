@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -415,6 +416,40 @@ def test_it_serves_other_descriptors_and_outside_the_main_thread() -> None:
         os.close(our_write)
         thread.join(SECONDS)
     assert codes == [0]
+    os.close(their_read)
+    os.close(their_write)
+
+
+@POSIX
+def test_what_gets_through_the_engine_is_answered_and_keeps_nobody_waiting() -> None:
+    class Tools:
+        def list(self, cursor: str | None) -> Any:
+            return []
+
+        async def call(self, name: str, arguments: dict[str, Any]) -> Any:
+            await asyncio.sleep(0)
+            if name == "broken":
+                raise GeneratorExit("of a provider")
+            return []
+
+    their_read, our_write = os.pipe()
+    our_read, their_write = os.pipe()
+    codes: list[int] = []
+    faults: list[BaseException] = []
+    engine = Engine(on_fault=faults.append).register_provider(Tools())
+    thread = threading.Thread(target=lambda: codes.append(stdio.run(engine, stdin=their_read, stdout=their_write)))
+    thread.start()
+    os.write(
+        our_write, LINES + b"".join(json.dumps(call(*one)).encode() + b"\n" for one in ((3, "broken"), (4, "x"), (5, "broken")))
+    )
+    with os.fdopen(our_read, "rb") as answers:
+        found = {answer["id"]: answer for answer in (json.loads(answers.readline()) for _ in range(5))}
+        os.close(our_write)
+        thread.join(SECONDS)
+    assert codes == [0]
+    assert [found[number]["error"]["code"] for number in (3, 5)] == [-32603, -32603]
+    assert "result" in found[4]
+    assert [str(fault) for fault in faults] == ["of a provider", "of a provider"]
     os.close(their_read)
     os.close(their_write)
 

@@ -23,7 +23,7 @@ from webseam.protocol.request import principal_of
 from webseam.protocol.revisions import MODERN, RULES
 from webseam.protocol.session import Session
 from webseam.transports.background import Background
-from webseam.transports.exchange import Begun, Exchange, Lookout, write_stream
+from webseam.transports.exchange import Begun, Exchange, Lookout, UnsentError, write_stream
 from webseam.transports.sessions import Sessions
 from webseam.transports.sse import Stream
 
@@ -50,6 +50,10 @@ RETRY_AFTER_SECONDS = 1
 LISTEN = "subscriptions/listen"
 ANSWER = "webseam.answer"
 """The extension of ASGI by which our own server is told of a whole answer: `answer(send, status, body)`, False if it cannot."""
+
+LARGE_HEAD = (
+    f"The headers are too large: send at most {LIMITS.header_count}, and {LIMITS.header_bytes // 1024} KB of them altogether."
+)
 
 _NOTHING: dict[str, Any] = {}
 
@@ -126,6 +130,9 @@ class Headers(_Mapping):
     __slots__ = ("raw",)
 
     def __init__(self, fields: Collection[tuple[bytes, bytes]]) -> None:
+        """Raises `_Answer` when there are too many."""
+        if len(fields) > LIMITS.header_count:
+            raise _Answer(431, LARGE_HEAD, _CLOSE)
         self.raw = dict(fields)
         if len(self.raw) != len(fields):
             self.raw = _combined(fields)
@@ -181,6 +188,7 @@ class Application:
         self.keep_alive_seconds = keep_alive_seconds
         self.resumable_answers = False
         self.sessions = Sessions()
+        self.handshakes = not _MODERN.issuperset(version.encode() for version in engine.protocol_versions)
         self.background = Background(self.fault)
         self.lookout = Lookout()
         self.pending = Count(
@@ -200,16 +208,21 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await _not_http(scope, receive, send)
+            await _not_http(scope, receive, send, self.stop)
             return
         try:
-            if scope["path"] != self.path and not self.mounted(scope):
-                body = self.elsewhere(scope)
-                await _send(send, 200, body, _JSON)
-                return
-            await self.serve(scope, Headers(scope["headers"]), receive, send)
-        except _Answer as answer:
-            await _send(send, answer.status, answer.body, _JSON, *answer.headers)
+            try:
+                if scope["path"] != self.path and not self.mounted(scope):
+                    body = self.elsewhere(scope)
+                    await _send(send, 200, body, _JSON)
+                    return
+                await self.serve(scope, Headers(scope["headers"]), receive, send)
+            except _Answer as answer:
+                await _send(send, answer.status, answer.body, _JSON, *answer.headers)
+        except UnsentError as unsent:
+            error = unsent.__cause__ or unsent
+            self.fault(error)
+            raise error from None  # the server's own: it is the one to end the connection
         except Exception as error:  # noqa: BLE001  # the outermost loop: a client must never see what went wrong inside
             self.fault(error)
             await _send(send, 500, error_reply(None, INTERNAL_ERROR, "Internal error"), _JSON, _CLOSE)
@@ -228,7 +241,8 @@ class Application:
             await self.without_message(scope["method"], headers.raw, principal_of(caller), receive, send)
             return
         _check_message(headers.raw)
-        session = self.session_of(headers.raw, caller) if self.engine.needs_sessions else None
+        remembers = self.has_sessions
+        session = self.session_of(headers.raw, caller) if remembers else None
         if len(headers.raw.get(b"content-length", b"")) >= _LARGE_DIGITS:
             _check_length(headers.raw)
         event, receiving = _at_once(receive())
@@ -241,7 +255,7 @@ class Application:
             return
         if session is not None and session.ended:  # while the body was on its way
             raise _Answer(404, _NO_SESSION)
-        if session is not None or not self.engine.needs_sessions or headers.raw.get(b"mcp-protocol-version") in _MODERN:
+        if session is not None or not remembers or headers.raw.get(b"mcp-protocol-version") in _MODERN:
             outcome = self.engine.receive(body, caller, session.protocol if session is not None else None, headers)
             extra: tuple[tuple[bytes, bytes], ...] = ()
         else:
@@ -253,9 +267,15 @@ class Application:
             outcome = settled
         elif outcome.before or self.resumable_answers:
             resumable = session if self.resumable_answers and outcome.reply is not None else None
-            if (outcome.before or resumable) and _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES):
-                stream = _whole_stream(outcome, resumable)
-                await write_stream(stream, send, self.keep_alive_seconds, more_headers=extra)
+            principal = principal_of(caller)
+            streaming = (outcome.before or resumable) and _accepts(headers.raw.get(b"accept", b""), _EVENT_RANGES)
+            if streaming and not self.pending.full(principal):  # else the answer alone, in one piece
+                self.pending.take(principal)  # to be written takes as long as the client likes
+                try:
+                    stream = _whole_stream(outcome, resumable)
+                    await write_stream(stream, send, self.keep_alive_seconds, more_headers=extra)
+                finally:
+                    self.pending.give(principal)
                 return
         if outcome.reply is None:
             await _send(send, outcome.status, b"", *extra)
@@ -297,6 +317,11 @@ class Application:
 
     # -------------------------------------------------------------------------------------------- sessions
 
+    @property
+    def has_sessions(self) -> bool:
+        """Whether there is anything to remember: a provider needs it, and a revision that has sessions is served."""
+        return self.handshakes and self.engine.needs_sessions
+
     def session_of(self, headers: Mapping[bytes, bytes], caller: Any) -> HttpSession | None:
         """The session that the request names; None when it names none, or is of an era that has none. Raises `_Answer`."""
         session_id = headers.get(b"mcp-session-id")
@@ -329,7 +354,7 @@ class Application:
         self, method: str, headers: Mapping[bytes, bytes], principal: str, receive: Receive, send: Send
     ) -> None:
         """GET opens the stream of a session, DELETE ends one (2025-11-25, basic/transports). Raises `_Answer`."""
-        if not self.engine.needs_sessions:
+        if not self.has_sessions:
             raise _Answer(405, "Messages are sent with POST.", (b"allow", b"POST"))
         if method not in ("GET", "DELETE") or headers.get(b"mcp-protocol-version") in _MODERN:
             raise _Answer(405, "Messages are sent with POST.", (b"allow", b"DELETE, GET, POST"))
@@ -403,32 +428,39 @@ class Application:
         exchange = Exchange(request, receive, send, self.background, session, self.keep_alive_seconds, streaming, resumes)
         if streaming:
             request.attach(exchange)
+        taken = False
         try:
             try:
                 waited = work.send(None)
             except StopIteration as done:
                 settled: Outcome | None = done.value
+            except asyncio.CancelledError as error:
+                settled = self.cancelled(error, request, exchange)
             else:
                 exchange.waits()
                 count.take(principal)
+                taken = True
                 self.lookout.add(exchange)
                 try:
                     settled = await Begun(work, waited)
+                except asyncio.CancelledError as error:
+                    settled = self.cancelled(error, request, exchange)
                 finally:
                     self.lookout.remove(exchange)
-                    count.give(principal)
-        except asyncio.CancelledError as error:
-            settled = self.cancelled(error, request, exchange)
-        try:
             if request.cancelled and request.modern:
                 settled = None
             if settled is not None and exchange.resumable:
                 exchange.begin()
             if exchange.stream is not None:
+                if not taken:
+                    count.take(principal)  # to be written takes as long as the client likes
+                    taken = True
                 await exchange.finish(None if settled is None else settled.reply)
                 return None
         finally:
             exchange.close()
+            if taken:
+                count.give(principal)
         if settled is not None and settled.reply is not None:
             return settled
         return None if request.modern else unanswered()  # cancelled by a message of its own: the client may still be there
@@ -579,11 +611,14 @@ def _check_message(headers: Mapping[bytes, bytes]) -> None:
 
 
 def _combined(fields: Collection[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Headers of which some came more than once, joined (RFC 9110, section 5.2): so that none is chosen over another."""
-    headers: dict[bytes, bytes] = {}
+    """Headers of which some came more than once, joined (RFC 9110, section 5.2): so that none is chosen over another.
+    Raises `_Answer` when they are too large."""
+    if sum(len(name) + len(value) for name, value in fields) > LIMITS.header_bytes:
+        raise _Answer(431, LARGE_HEAD, _CLOSE)
+    headers: dict[bytes, list[bytes]] = {}
     for name, value in fields:
-        headers[name] = headers[name] + b", " + value if name in headers else value
-    return headers
+        headers.setdefault(name, []).append(value)
+    return {name: b", ".join(values) for name, values in headers.items()}
 
 
 def _is_json(content_type: bytes) -> bool:
@@ -620,6 +655,8 @@ async def _send(send: Send, status: int, body: bytes, *headers: tuple[bytes, byt
         await send({"type": "http.response.body", "body": body})
     except OSError:  # how some servers say that the client has left
         pass
+    except Exception as error:  # whatever a server raises
+        raise UnsentError from error
 
 
 def _whole_stream(outcome: Outcome, session: HttpSession | None) -> Stream:
@@ -633,12 +670,13 @@ def _whole_stream(outcome: Outcome, session: HttpSession | None) -> Stream:
     return stream
 
 
-async def _not_http(scope: Scope, receive: Receive, send: Send) -> None:
-    """The other things a server may offer: it starts and stops without us, and there are no WebSockets here."""
+async def _not_http(scope: Scope, receive: Receive, send: Send, stop: Callable[[], None]) -> None:
+    """The other things a server may offer: what is open ends with it, and there are no WebSockets here."""
     if scope["type"] == "lifespan":
         await receive()
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        stop()
         await send({"type": "lifespan.shutdown.complete"})
     elif scope["type"] == "websocket":
         await receive()

@@ -175,7 +175,7 @@ class Calls:
             return
         if self.ended:
             self.wait_no_longer_than_needed()
-        settled = self.lost(outcome) if task.cancelled() else task.result()
+        settled = self.settled(task, outcome)
         self.connection.replies.extend(settled.before or ())
         if settled.reply is not None:
             self.connection.replies.append(settled.reply)
@@ -186,6 +186,17 @@ class Calls:
         if self.backstop is not None:
             self.backstop.cancel()
         self.backstop = self.loop.call_later(LIMITS.max_call_seconds + LIMITS.call_seconds, self.leave, 0)
+
+    def settled(self, task: asyncio.Task[Outcome], outcome: Outcome) -> Outcome:
+        """What came of it. An error that got through the engine is no reason to leave the others without their answers."""
+        if task.cancelled():
+            return self.lost(outcome)
+        error = task.exception()
+        if error is None:
+            return task.result()
+        assert outcome.request is not None
+        self.connection.fault(error)
+        return Outcome() if outcome.request.cancelled else lost(outcome.request)
 
     def lost(self, outcome: Outcome) -> Outcome:
         """What is sent for a task that was cancelled: nothing, unless nobody cancelled its request."""

@@ -11,7 +11,6 @@ What a closed connection means is the revision's: in 2026-07-28 it cancels the r
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 from webseam.protocol.codec import Struct
@@ -37,6 +36,11 @@ STREAM_HEADERS = (
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),
 )
+
+
+class UnsentError(Exception):
+    """The server would not send what it was given, for the reason that is the cause: an answer has begun all the same, or
+    cannot, so that no other must follow."""
 
 
 class Begun:
@@ -225,12 +229,17 @@ async def write_stream(
     after: int = 0,
     more_headers: tuple[tuple[bytes, bytes], ...] = (),
 ) -> None:
-    """Write a stream as the body of a response, which begins and ends here. Returns as well when the client has left."""
+    """Write a stream as the body of a response, which begins and ends here. Returns as well when the client has left.
+    Raises `UnsentError`."""
 
     async def write(data: bytes) -> None:
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
-    with contextlib.suppress(OSError):  # how some servers say that the client has left
+    try:
         await send({"type": "http.response.start", "status": 200, "headers": [*STREAM_HEADERS, *more_headers]})
         await stream.write_to(write, keep_alive_seconds, after)
         await send({"type": "http.response.body", "body": b""})
+    except OSError:  # how some servers say that the client has left
+        pass
+    except Exception as error:
+        raise UnsentError from error

@@ -3,18 +3,27 @@
 uvicorn writes the head of a response and its body apart, each as soon as it has it: two system calls and two packets where one
 does, and between the work on one request and the next the processor has been in the kernel twice. Here the answers of one turn
 wait for its end. A server with little to do has one answer in a turn, and it goes out as soon as before.
+
+Here is bounded, too, what uvicorn leaves without bounds: how large a head is and how long it takes, how many connections there
+are, and how long and how much is kept for clients that do not read.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from typing import Any
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from webseam.transports.asgi import ANSWER
+from webseam.config import LIMITS
+from webseam.transports.asgi import ANSWER, LARGE_HEAD
 
 SWEEP_SECONDS = 5.0
+HEADER_BYTES = LIMITS.header_bytes
+SPARE_DESCRIPTORS = 64
+"""What is left of the process's descriptors for everything that is no client's connection."""
 WAITING_BYTES = 64 * 1024
 """What a connection may gather: beyond, the transport must see it, as it is the one to say that a client reads too slowly."""
 
@@ -36,7 +45,13 @@ class Turn:
     def _end(self) -> None:
         waiting, self._waiting = self._waiting, []
         for transport in waiting:
-            transport.flush()
+            try:
+                transport.flush()
+            except (OSError, RuntimeError):  # it was lost in this very turn: its protocol hears of it
+                pass
+            except Exception as error:  # noqa: BLE001  # whatever it is, those behind it have nothing to do with it
+                context = {"message": "A transport failed to write.", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(context)
 
 
 class GatheringTransport:
@@ -63,25 +78,40 @@ class GatheringTransport:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was gathered."""
+        """Write what was gathered; let go of it where the connection is gone."""
         if self._pieces:
             pieces, self._pieces, self._size = self._pieces, [], 0
-            self._transport.write(b"".join(pieces))
+            if not self._transport.is_closing():
+                self._transport.write(b"".join(pieces))
 
     def close(self) -> None:
         """Close, once everything is written."""
-        self.flush()
-        self._transport.close()
+        try:
+            self.flush()
+        finally:
+            self._transport.close()
 
 
 class Idle:
-    """Closes the connections of one server on which nothing was asked for a while: one timer for all, not one an answer."""
+    """Looks after the connections of one server, a few times a minute: one timer for all, not one a request.
 
-    __slots__ = ("_protocols", "_timer")
+    It knows as well of those whose client reads too slowly, and what is kept for them: together at most
+    `LIMITS.unwritten_bytes`, beyond which the one that has read nothing for longest is lost.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_held", "_paused", "_protocols", "_timer", "most")
+
+    def __init__(self, most: int = LIMITS.connections_served) -> None:
+        self.most = most
         self._protocols: set[GatheringProtocol] = set()
+        self._paused: dict[GatheringProtocol, int] = {}  # what was kept for each when it was paused
+        self._held = 0
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no place for another connection."""
+        return len(self._protocols) >= self.most
 
     def add(self, protocol: GatheringProtocol) -> None:
         """Look after a connection until it is lost."""
@@ -92,34 +122,206 @@ class Idle:
     def remove(self, protocol: GatheringProtocol) -> None:
         """It is lost."""
         self._protocols.discard(protocol)
+        self.resumed(protocol)
+
+    def paused(self, protocol: GatheringProtocol, size: int) -> None:
+        """Its client has so many bytes still to read."""
+        self.resumed(protocol)
+        self._paused[protocol] = size
+        self._held += size
+        while self._held > LIMITS.unwritten_bytes and len(self._paused) > 1:
+            oldest = next(iter(self._paused))
+            self.resumed(oldest)
+            oldest.transport.abort()
+
+    def resumed(self, protocol: GatheringProtocol) -> None:
+        """Its client has read (nearly) everything, or is gone."""
+        self._held -= self._paused.pop(protocol, 0)
+
+    def reads(self, protocol: GatheringProtocol, size: int) -> None:
+        """Its client reads, if slowly: so many bytes are left."""
+        if protocol in self._paused:
+            self.paused(protocol, size)  # behind all others
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
         for protocol in list(self._protocols):
-            if protocol.idle_since is not None and now - protocol.idle_since > protocol.timeout_keep_alive:
-                protocol.timeout_keep_alive_handler()
+            protocol.look(now)
         self._timer = loop.call_later(SWEEP_SECONDS, self._sweep, loop) if self._protocols else None
 
 
+class _LargeHeadError(Exception):
+    """Raised out of a callback of the parser, which stops there."""
+
+
 class GatheringProtocol(HttpToolsProtocol):
-    """uvicorn's protocol, on such transports. `turn` and `idle` are set by a subclass for each server."""
+    """uvicorn's protocol, on such transports. `turn`, `idle` and `context` are set by a subclass for each server."""
 
     turn: Turn
     idle: Idle
+    context: contextvars.Context
+    """Every request begins with a copy: nothing that was set for one is there for another, of another caller perhaps."""
+
     idle_since: float | None = None
+    head_since: float | None = None  # for how long a head has been waited for that has not come, or not all of it
+    in_head = False
+    stalled_since: float | None = None  # for how long nothing has been read of what is written
+    _unwritten = 0  # when it was looked at last
+    _piece = 0  # bytes of what is being parsed
+    _head_bytes = 0  # of a head that came in pieces, without the piece in which it began
+    _perhaps_large = False  # a head of which it is not known that it is small
+    _upgrades = False
+    _refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        if self.idle.full:
+            self._refused = True
+            transport.write(_refusal(503, b"There are as many connections as this server takes: try again later."))
+            transport.close()
+            return
         super().connection_made(GatheringTransport(transport, self.turn))  # type: ignore[arg-type]  # it behaves as one
+        self.head_since = self.loop.time()
         self.idle.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if self._refused:
+            return
         self.idle.remove(self)
         super().connection_lost(exc)
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.idle.paused(self, self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        self.stalled_since = None
+        self.idle.resumed(self)
+        super().resume_writing()
+
+    def look(self, now: float) -> None:
+        """End the connection if nothing is asked, or nothing read, for too long."""
+        size = self.transport.get_write_buffer_size()
+        if not size:
+            self.stalled_since = None
+        elif self.stalled_since is None or size < self._unwritten:
+            self.stalled_since = now
+            self.idle.reads(self, size)
+        elif now - self.stalled_since > LIMITS.write_seconds:
+            self.transport.abort()  # to close it would wait for the client
+            return
+        self._unwritten = size
+        half = self.head_since is not None and now - self.head_since > LIMITS.head_seconds and self._answered
+        idle = self.idle_since is not None and now - self.idle_since > self.timeout_keep_alive
+        if half or idle:
+            self.transport.close()
+
+    @property
+    def _answered(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    # -------------------------------------------------------------------------------------------- what arrives
+
+    def data_received(self, data: bytes) -> None:
+        """What uvicorn does, but that heads are bounded, and that who offers to upgrade is served without."""
+        self._piece = len(data)
+        if self._piece > HEADER_BYTES:
+            self._perhaps_large = True
+        rest: bytes | memoryview = data
+        try:
+            while True:
+                try:
+                    self.parser.feed_data(rest)
+                except httptools.HttpParserUpgrade as upgrade:
+                    if not self._upgrades:  # CONNECT: what follows is no HTTP
+                        self.cycle.keep_alive = False
+                        return
+                    rest = memoryview(rest)[upgrade.args[0] :]
+                    self._go_on_without_upgrade()
+                else:
+                    break
+            if self.in_head:
+                self._half_a_head()
+        except _LargeHeadError:
+            self._refuse(431, LARGE_HEAD.encode())
+        except httptools.HttpParserError as error:
+            if isinstance(error.__context__, _LargeHeadError):
+                self._refuse(431, LARGE_HEAD.encode())
+            else:
+                self._refuse(400, b"Invalid HTTP request received.")
+
     def on_message_begin(self) -> None:
-        self.idle_since = None
+        self.in_head = True
+        self._head_bytes = -self._piece
         super().on_message_begin()
         self.scope["extensions"] = EXTENSIONS  # type: ignore[typeddict-item]  # a shared one: nobody changes it
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """What uvicorn does, but that trailers are left out (RFC 9110, section 6.5.1): they are no part of the head."""
+        if not self.in_head:
+            return
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        self.in_head = False
+        self.head_since = self.idle_since = None
+        if self._perhaps_large:
+            self._perhaps_large = self._piece > HEADER_BYTES  # then there may be other heads in it
+            self._measure()
+        if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
+            self._upgrades = True
+            return
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """What uvicorn does, where nothing is upgraded."""
+        if not self._upgrades and not self.cycle.response_complete:
+            self.cycle.more_body = False
+            self.cycle.message_event.set()
+
+    def _half_a_head(self) -> None:
+        """A head goes on in the next piece. Raises `_LargeHeadError`."""
+        self._head_bytes += self._piece
+        self._perhaps_large = True
+        if self.head_since is None:
+            self.head_since = self.loop.time()
+        if self._head_bytes > HEADER_BYTES:
+            raise _LargeHeadError
+        if not self._head_bytes:  # it began in this piece, which may be larger: of the next ones the bytes are known
+            self._measure()
+
+    def _measure(self) -> None:
+        """Raises `_LargeHeadError`."""
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEADER_BYTES:
+            raise _LargeHeadError
+
+    def _go_on_without_upgrade(self) -> None:
+        """Who is offered another protocol may ignore it (RFC 9110, section 7.8). The parser takes it that everything behind
+        the head is of that protocol: another one gets the head without the offer."""
+        self._upgrades = False
+        head = [b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())]
+        head += [b"%b: %b\r\n" % field for field in self.headers if field[0] != b"upgrade"]
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has it
+        self.parser.feed_data(b"".join((*head, b"\r\n")))
+
+    def _refuse(self, status: int, text: bytes) -> None:
+        """Answer what is no request of ours, and close. Behind a request that is not answered yet nothing is said: it would be
+        taken for its answer."""
+        self.in_head = False
+        if self._answered:
+            self.transport.write(_refusal(status, text))
+        self.transport.close()
+
+    # -------------------------------------------------------------------------------------------- what is answered
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """What uvicorn does, but for the context: a pipelined request would begin in that of the one before."""
+        task = self.loop.create_task(cycle.run_asgi(app), context=self.context.copy())
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
 
     def on_response_complete(self) -> None:
         """What uvicorn does, but for the timer."""
@@ -131,6 +333,13 @@ class GatheringProtocol(HttpToolsProtocol):
             self._start_asgi_task(*self.pipeline.pop())
         else:
             self.idle_since = self.loop.time()
+            if self.in_head:  # nothing was read while the one before was worked on
+                self.head_since = self.idle_since
+
+
+def _refusal(status: int, text: bytes) -> bytes:
+    head = b"%bcontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
+    return head % (STATUS_LINE[status], len(text)) + text
 
 
 def answer(send: Any, status: int, body: bytes) -> bool:
@@ -160,6 +369,19 @@ def answer(send: Any, status: int, body: bytes) -> bool:
 EXTENSIONS = {ANSWER: answer}
 
 
+def most_connections() -> int:
+    """How many connections a server takes: never the last descriptors of the process, where it has a bound."""
+    try:
+        import resource
+    except ImportError:  # Windows: there is none
+        return LIMITS.connections_served
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if descriptors == resource.RLIM_INFINITY:
+        return LIMITS.connections_served
+    return max(1, min(LIMITS.connections_served, max(descriptors - SPARE_DESCRIPTORS, descriptors // 2)))
+
+
 def gathering_protocol() -> type[GatheringProtocol]:
     """A protocol class for one server."""
-    return type("GatheringProtocolOfOne", (GatheringProtocol,), {"turn": Turn(), "idle": Idle()})
+    own = {"turn": Turn(), "idle": Idle(most_connections()), "context": contextvars.copy_context()}
+    return type("GatheringProtocolOfOne", (GatheringProtocol,), own)

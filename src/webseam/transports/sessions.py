@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import OrderedDict
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
@@ -27,17 +28,18 @@ GENERAL = "0"
 class HttpSession:
     """One session: what the engine remembers of it, and its streams."""
 
-    __slots__ = ("_count", "_pushed", "_spent", "ended", "general", "id", "protocol", "streams", "used")
+    __slots__ = ("_count", "_pushed", "_spent", "ended", "general", "held", "id", "protocol", "streams", "used")
 
-    def __init__(self, session_id: str, protocol: Session, spent: Callable[[int], None]) -> None:
+    def __init__(self, session_id: str, protocol: Session, spent: Callable[[HttpSession, int], None]) -> None:
         self.id = session_id
         self.protocol = protocol
         self.used = time.monotonic()
         self.ended = False
         self.streams: OrderedDict[str, Stream] = OrderedDict()
+        self.held = 0  # bytes, by all its streams
         self._spent = spent
         self._count = 0
-        self.general = Stream(GENERAL, kept=True, spent=spent)
+        self.general = Stream(GENERAL, kept=True, spent=self._hold)
         self._pushed = b""
         protocol.push = self._push
 
@@ -47,12 +49,16 @@ class HttpSession:
             self._pushed = message
             self.general.put(message)
 
+    def _hold(self, size: int) -> None:
+        self.held += size
+        self._spent(self, size)
+
     def open_stream(self) -> Stream:
         """A new stream for one request. The oldest that has ended makes room for it."""
         self._count += 1
         if self.ended:  # what is still on its way to this connection; nothing is kept for another
             return Stream()
-        stream = self.streams[str(self._count)] = Stream(str(self._count), kept=True, spent=self._spent)
+        stream = self.streams[str(self._count)] = Stream(str(self._count), kept=True, spent=self._hold)
         if len(self.streams) > LIMITS.session_streams:
             self.drop_ended(at_least=1)
         return stream
@@ -76,6 +82,11 @@ class HttpSession:
                 if at_least and gone >= at_least:
                     return
 
+    def forget_unheard(self) -> None:
+        """Let go of what belongs to no request, while it waits for nobody."""
+        if not self.general.connected:
+            self.general.forget()
+
     @property
     def busy(self) -> bool:
         """Whether somebody is connected, or waits for an answer."""
@@ -97,6 +108,7 @@ class Sessions:
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, HttpSession] = OrderedDict()  # the least recently used first
         self._held = 0
+        self._held_of: dict[str, int] = {}  # of each principal
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -152,12 +164,23 @@ class Sessions:
                 return True
         return False
 
-    def _spent(self, size: int) -> None:
+    def _spent(self, session: HttpSession, size: int) -> None:
+        """More or less is held. Where it is too much, whoever holds most lets go first: nobody pushes out what is another's."""
+        principal = session.protocol.principal
         self._held += size
-        if size > 0 and self._held > LIMITS.kept_bytes:
-            for session in list(self._sessions.values()):
-                session.drop_ended()
-                if not session.general.connected:  # what waits for nobody
-                    session.general.forget()
-                if self._held <= LIMITS.kept_bytes:
-                    return
+        held = self._held_of.get(principal, 0) + size
+        if held:
+            self._held_of[principal] = held
+        else:
+            self._held_of.pop(principal, None)
+        if size <= 0 or self._held <= LIMITS.kept_bytes:
+            return
+        holders = [kept for kept in self._sessions.values() if kept.held]
+        holders.sort(key=lambda kept: (-self._held_of[kept.protocol.principal], kept.protocol.principal))
+        for _, own in groupby(holders, key=lambda kept: kept.protocol.principal):
+            theirs = list(own)
+            for let_go in (HttpSession.drop_ended, HttpSession.forget_unheard):
+                for kept in theirs:
+                    let_go(kept)
+                    if self._held <= LIMITS.kept_bytes:
+                        return
