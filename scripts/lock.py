@@ -1,8 +1,8 @@
 """Resolve what we depend on into the hashed locks under `requirements/`: `make lock`.
 
 From `pyproject.toml`: `dev.txt` holds everything, `core.txt` what a user installs. From the `.in` file of the same name: the
-peers that tests and benchmarks run beside us, in environments of their own. All are universal (markers, not one machine's choice) and hold a
-hash of every file of every release, so `pip install --require-hashes` works on each platform.
+peers that tests and benchmarks run beside us, in environments of their own. All are universal (markers, not one machine's
+choice) and hold a hash of every file of every release, so `pip install --require-hashes` works on each platform.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from webseam.config import LIMITS
-from webseam.transports.asgi import ANSWER, LARGE_HEAD
+from webseam.transports.asgi import ANSWER
+from webseam.transports.requests import LARGE_HEAD
 
 SWEEP_SECONDS = 5.0
 HEADER_BYTES = LIMITS.header_bytes
