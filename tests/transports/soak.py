@@ -150,17 +150,13 @@ async def _soak(soaked: Soaked) -> None:
 
 
 async def _everything_lapses(soaked: Soaked) -> None:
-    """Sessions and tasks end when their time is over: with the next that begins, as nothing here looks at clocks by itself."""
+    """Tasks end when their time is over; sessions with the next that begins, as those do not look at clocks by themselves."""
     wire = Wire(soaked.port, 0)
     connection = await Connection.to(soaked.port)
-
-    async def begin_another() -> dict[str, Any]:
-        begun = json.loads(await connection.ask(wire.modern("tools/call", {"name": "task"})))["result"]
-        assert begun["status"] == "working"
-        return await soaked.counts()
-
+    begun = json.loads(await connection.ask(wire.modern("tools/call", {"name": "task"})))["result"]
+    assert begun["status"] == "working"
     until = time.monotonic() + REST_SECONDS
-    while (counts := await begin_another())["tasks running"] or counts["background"]:
+    while (counts := await soaked.counts())["tasks running"] or counts["background"]:
         assert time.monotonic() < until, counts
         await asyncio.sleep(1)
     await asyncio.sleep(IDLE_SECONDS + 0.5)
