@@ -247,8 +247,10 @@ def figures(samples: Samples, memory: dict[str, list[float]], cold: dict[str, li
         ours, theirs = (getattr(median(samples[cell, name]), member) for name in (US, peer))
         return float(ours / theirs)
 
-    for label, size in (("http32", SMALL), ("http32_50kb", LARGE)):
-        cell = Cell("http", MODERN, MANY, size)
+    for label, revision, size in (
+        ("http32", MODERN, SMALL), ("http32_handshake", HANDSHAKE, SMALL), ("http32_50kb", MODERN, LARGE),
+    ):  # fmt: skip
+        cell = Cell("http", revision, MANY, size)
         for name, peer in peers.items():
             print(f"figure protocol.{label}.vs_{name} {ratio(cell, 'rate', peer):.2f}")
         print(f"figure protocol.{label}.cpu_vs_floor {ratio(cell, 'cpu', FLOOR):.2f}")
