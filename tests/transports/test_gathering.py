@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import http.client
 import socket
 import struct
 import sys
-import threading
-import time
-from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -18,10 +14,10 @@ import pytest
 import uvicorn
 import uvicorn.protocols.http.httptools_impl as httptools_impl
 from tests.transports.conftest import timeless
+from tests.transports.wire import PING, PONG, post, served, told
 from uvicorn.server import ServerState
 
 from webseam.config import LIMITS
-from webseam.protocol import Engine
 from webseam.transports.gathering import (
     SPARE_DESCRIPTORS,
     SWEEP_SECONDS,
@@ -29,11 +25,9 @@ from webseam.transports.gathering import (
     GatheringProtocol,
     GatheringTransport,
     Turn,
-    answer,
     gathering_protocol,
     most_connections,
 )
-from webseam.transports.http import Server, listen, local_names, mcp_app
 
 
 class Written:
@@ -116,33 +110,6 @@ def test_uvicorn_gives_its_transport_where_we_put_ours_in_its_place() -> None:
     assert gathering_protocol().turn is not gathering_protocol().turn
 
 
-@contextlib.contextmanager
-def served(app: Any = None) -> Iterator[int]:
-    """The port of a server of `app`, or with nothing but the engine's own methods."""
-    listener = listen("127.0.0.1", 0)
-    hosts, origins = local_names(listener)
-    ready = threading.Event()
-    server = Server(app or mcp_app(Engine(), allowed_hosts=hosts, allowed_origins=origins), listener)
-    thread = threading.Thread(target=server.run, args=(lambda _: ready.set(),))
-    thread.start()
-    try:
-        assert ready.wait(30)
-        yield server.port
-    finally:
-        server.stop()
-        thread.join(30)
-
-
-PING = b'{"jsonrpc":"2.0","id":%d,"method":"ping"}'
-PONG = b'{"jsonrpc":"2.0","id":%d,"result":{}}'
-
-
-def post(port: int, number: int, *fields: bytes) -> bytes:
-    body = PING % number
-    head = [b"POST /mcp HTTP/1.1", b"Host: 127.0.0.1:%d" % port, b"Content-Type: application/json", *fields]
-    return b"\r\n".join([*head, b"Content-Length: %d" % len(body), b"", body])
-
-
 def test_the_short_way_and_the_long_way_give_the_same_answer() -> None:
     with served() as port:
         answers = []
@@ -168,13 +135,6 @@ def test_requests_that_come_together_are_answered_in_order_and_in_full() -> None
     assert [part.rpartition(b"\r\n\r\n")[2] for part in data.split(b"HTTP/1.1 200 OK\r\n")[1:]] == [
         PONG % number for number in range(6)
     ]
-
-
-def test_the_short_way_is_not_taken_with_another_server() -> None:
-    async def send(_event: Any) -> None:
-        raise AssertionError("nothing is sent")
-
-    assert answer(send, 200, b"{}") is False
 
 
 # ------------------------------------------------------------------------------------------------ what is lost
@@ -238,26 +198,6 @@ def test_a_client_that_resets_its_connection_keeps_no_answer_from_another() -> N
 
 
 # ------------------------------------------------------------------------------------------------ heads
-
-
-def everything(connection: socket.socket) -> bytes:
-    """All that comes until the connection is closed, in whatever way."""
-    data = b""
-    with contextlib.suppress(ConnectionError):
-        while piece := connection.recv(65536):
-            data += piece
-    return data
-
-
-def told(port: int, *pieces: bytes) -> bytes:
-    """What a server answers to pieces that come one by one."""
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with contextlib.suppress(ConnectionError):
-            for piece in pieces:
-                connection.sendall(piece)
-                time.sleep(0.01)  # so that they are not read as one
-        return everything(connection)
 
 
 START = b"POST /mcp HTTP/1.1\r\nHost: x\r\n"

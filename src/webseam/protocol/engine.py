@@ -49,7 +49,7 @@ from webseam.protocol.jsonrpc import (
 from webseam.protocol.outbound import Results
 from webseam.protocol.outcome import Outcome, failed, is_fault, refused, unanswered
 from webseam.protocol.request import ANONYMOUS, Request
-from webseam.protocol.revisions import HANDSHAKE, MODERN, REVISIONS, RULES, SHAPES, TASKS_EXTENSION, VERBS, Rules, Shape
+from webseam.protocol.revisions import HANDSHAKE, LISTEN, MODERN, REVISIONS, RULES, SHAPES, TASKS_EXTENSION, VERBS, Rules, Shape
 from webseam.protocol.roles import roles_of
 from webseam.protocol.state import StateSealer, about
 
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
 
 DISCOVER_TTL_MS = 3_600_000
 """How long `server/discover` stays true: what an engine offers changes with the program, not while it runs."""
-
 
 WARM = 8
 """After so many messages it is worth while to build the decoder of whole requests."""
@@ -125,7 +124,7 @@ class Engine:
             "notifications/cancelled": verbs.cancelled,
             "ping": lambda _params, _request: {},
             "server/discover": self._discover,
-            "subscriptions/listen": self._listen,
+            LISTEN: self._listen,
         }
         if task_store is not None:
             self._keep_tasks(task_store)

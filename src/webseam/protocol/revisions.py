@@ -43,6 +43,7 @@ LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 
+LISTEN = "subscriptions/listen"
 TASKS_EXTENSION = "io.modelcontextprotocol/tasks"
 
 
@@ -190,7 +191,7 @@ SERVED: tuple[tuple[str, tuple[str, ...], Shape], ...] = (
     ("ping", HANDSHAKE, Shape()),
     ("logging/setLevel", HANDSHAKE, Shape(LevelParams, "logging", remembered=True)),
     ("server/discover", MODERN, Shape(cached=True)),
-    ("subscriptions/listen", MODERN, Shape(ListenParams)),
+    (LISTEN, MODERN, Shape(ListenParams)),
     ("notifications/cancelled", REVISIONS, Shape(CancelledParams, notification=True)),
     ("tools/list", REVISIONS, Shape(ListParams, "tools", "tools", cached=True)),
     ("tools/call", REVISIONS, Shape(NamedParams, "tools", "content", named="name", rounds=True)),

@@ -11,13 +11,14 @@ Otherwise nothing is remembered, and every process is the same as every other. `
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, error_reply, shown
 from webseam.protocol.outcome import lost, unanswered
 from webseam.protocol.request import principal_of
-from webseam.protocol.revisions import MODERN, RULES
+from webseam.protocol.revisions import LISTEN, MODERN, RULES
 from webseam.protocol.session import Session
 from webseam.transports.background import Background
 from webseam.transports.exchange import Begun, Exchange, Lookout, UnsentError, write_stream
@@ -56,14 +57,9 @@ if TYPE_CHECKING:
     Send = Callable[[Event], Awaitable[None]]
     App = Callable[[Scope, Receive, Send], Awaitable[None]]
     Authenticate = Callable[[Mapping[str, str]], Any]
+    Rest = Callable[[Receive, Send], Awaitable[Outcome | None]]
 
 PENDING_CALLS = LIMITS.pending_calls * 4
-LISTEN = "subscriptions/listen"
-ANSWER = "webseam.answer"
-"""The extension of ASGI by which our own server is told of a whole answer: `answer(send, status, body)`, False if it cannot."""
-
-_NOTHING: dict[str, Any] = {}
-
 _JSON = (b"content-type", b"application/json")
 _CHALLENGE = (b"www-authenticate", b"Bearer")
 _NO_SESSION_ID = "The Mcp-Session-Id header is missing: send the id that came with the answer to `initialize`."
@@ -96,11 +92,16 @@ def mcp_app(
     _check_names("allowed_origins", allowed_origins, "https://app.example.com", scheme=True)
     if keep_alive_seconds <= 0:
         raise ValueError("keep_alive_seconds is the time between two comments on an idle stream: it must be above 0.")
-    application = Application(
-        engine, allowed_hosts, allowed_origins, authenticate, path, on_fault or engine.on_fault, keep_alive_seconds
+    return Application(
+        engine,
+        allowed_hosts,
+        allowed_origins,
+        authenticate,
+        path,
+        on_fault or engine.on_fault,
+        keep_alive_seconds,
+        resumable_answers=resumable_answers,
     )
-    application.resumable_answers = resumable_answers
-    return application
 
 
 def _check_names(parameter: str, names: Collection[str], example: str, *, scheme: bool = False) -> None:
@@ -124,6 +125,8 @@ class Application:
         path: str,
         on_fault: Callable[[BaseException], None] | None,
         keep_alive_seconds: float,
+        *,
+        resumable_answers: bool,
     ) -> None:
         self.engine = engine
         self.hosts = frozenset(host.lower().encode() for host in hosts)
@@ -132,7 +135,7 @@ class Application:
         self.path = path
         self.on_fault = on_fault
         self.keep_alive_seconds = keep_alive_seconds
-        self.resumable_answers = False
+        self.resumable_answers = resumable_answers
         self.sessions = Sessions()
         self.handshakes = not _MODERN.issuperset(version.encode() for version in engine.protocol_versions)
         self.background = Background(self.fault)
@@ -153,18 +156,29 @@ class Application:
         self.background.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "http":
+            await self.guarded(self.routed(scope, receive, send), send)
+        else:
             await _not_http(scope, receive, send, self.stop)
-            return
+
+    async def guarded(
+        self, serving: Awaitable[Outcome | None], send: Send, answer: Callable[[int, bytes], bool] | None = None
+    ) -> None:
+        """Await what serves a request and send what it leaves to be sent, what it refuses, or that something went wrong.
+
+        `answer(status, body)` sends JSON in a shorter way than `send`, or gives False.
+        """
         try:
             try:
-                if scope["path"] != self.path and not self.mounted(scope):
-                    body = self.elsewhere(scope)
-                    await _send(send, 200, body, _JSON)
+                left = await serving
+                if left is None:
                     return
-                await self.serve(scope, Headers(scope["headers"]), receive, send)
-            except Answer as answer:
-                await _send(send, answer.status, answer.body, _JSON, *answer.headers)
+                if left.reply is None:
+                    await _send(send, left.status, b"")
+                elif answer is None or not answer(left.status, left.reply):
+                    await _send(send, left.status, left.reply, _JSON)
+            except Answer as refusal:
+                await _send(send, refusal.status, refusal.body, _JSON, *refusal.headers)
         except UnsentError as unsent:
             error = unsent.__cause__ or unsent
             self.fault(error)
@@ -173,19 +187,75 @@ class Application:
             self.fault(error)
             await _send(send, 500, error_reply(None, INTERNAL_ERROR, "Internal error"), _JSON, CLOSE)
 
-    async def serve(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        """One request to the endpoint. Raises `Answer`."""
+    async def routed(self, scope: Scope, receive: Receive, send: Send) -> Outcome | None:
+        """What is at the path that is asked for. Raises `Answer`."""
+        if scope["path"] != self.path and not self.mounted(scope):
+            body = self.elsewhere(scope)
+            await _send(send, 200, body, _JSON)
+            return None
+        headers = Headers(scope["headers"])
         self.check(headers.raw)
-        caller = None
-        if self.authenticate is not None:
-            caller = self.authenticate(headers)
+        return await self.serve(scope["method"], headers, self.caller_of(headers), receive, send)
+
+    def caller_of(self, headers: Headers) -> Any:
+        """Who calls, or an awaitable of it; None when nobody is known."""
+        return self.authenticate(headers) if self.authenticate is not None else None
+
+    def head(self, fields: Collection[tuple[bytes, bytes]]) -> Headers | None:
+        """The headers of a POST to `path`, if by them alone it may be one for `at_once`; None where it must go by ASGI."""
+        if self.resumable_answers or self.has_sessions:
+            return None
+        try:
+            headers = Headers(fields)
+            self.check(headers.raw)
+            check_message(headers.raw)
+        except Answer:  # said again, and to whom it is due, by `serve`
+            return None
+        return headers
+
+    def at_once(self, headers: Headers, body: bytes) -> Outcome | Rest:
+        """What becomes of a message, for a server that has the whole of it already: the JSON answer where there is one at
+        once, else what is left to be awaited. `headers` are from `head`, of this request or of an earlier one that had the
+        same: who calls is asked each time.
+
+        This is how most calls go, without the dictionaries and the steps of ASGI, which cost more than a small call does.
+        """
+        try:
+            caller = self.caller_of(headers)
             if hasattr(caller, "__await__"):
-                caller = await caller
-            if caller is None:
-                raise Answer(401, "This server wants a valid token: send it as `Authorization: Bearer ...`.", _CHALLENGE)
-        if scope["method"] != "POST":
-            await self.without_message(scope["method"], headers.raw, principal_of(caller), receive, send)
-            return
+                return partial(self.later, caller, headers, body)
+            self.check_caller(caller)
+            outcome = self.engine.receive(body, caller, None, headers)
+        except Exception as error:  # noqa: BLE001  # it is answered where all are
+            return partial(_raise, error)
+        if outcome.request is not None:
+            return partial(self.work, outcome, outcome.request, None, headers.raw)
+        if outcome.before or outcome.reply is None:
+            return partial(self.concluded, outcome, caller, None, (), headers.raw)
+        return outcome
+
+    async def later(
+        self, caller: Awaitable[Any], headers: Headers, body: bytes, receive: Receive, send: Send
+    ) -> Outcome | None:
+        """What `at_once` does when it takes a while to say who calls."""
+        known = await caller
+        self.check_caller(known)
+        outcome = self.engine.receive(body, known, None, headers)
+        return await self.concluded(outcome, known, None, (), headers.raw, receive, send)
+
+    def check_caller(self, caller: Any) -> None:
+        """Raises `Answer`."""
+        if caller is None and self.authenticate is not None:
+            raise Answer(401, "This server wants a valid token: send it as `Authorization: Bearer ...`.", _CHALLENGE)
+
+    async def serve(self, method: str, headers: Headers, caller: Any, receive: Receive, send: Send) -> Outcome | None:
+        """One request to the endpoint; gives what is left to be sent. Raises `Answer`."""
+        if hasattr(caller, "__await__"):
+            caller = await caller
+        self.check_caller(caller)
+        if method != "POST":
+            await self.without_message(method, headers.raw, principal_of(caller), receive, send)
+            return None
         check_message(headers.raw)
         remembers = self.has_sessions
         session = self.session_of(headers.raw, caller) if remembers else None
@@ -198,23 +268,33 @@ class Application:
         if event["type"] != "http.request" or event.get("more_body") or len(body or b"") > LIMITS.message_bytes:
             body = await whole_body(event, headers.raw, receive)
         if body is None:
-            return
+            return None
         if session is not None and session.ended:  # while the body was on its way
             raise Answer(404, _NO_SESSION)
+        extra: tuple[tuple[bytes, bytes], ...] = ()
         if session is not None or not remembers or headers.raw.get(b"mcp-protocol-version") in _MODERN:
             outcome = self.engine.receive(body, caller, session.protocol if session is not None else None, headers)
-            extra: tuple[tuple[bytes, bytes], ...] = ()
         else:
             outcome, session, extra = self.without_session(body, caller, headers)
+        return await self.concluded(outcome, caller, session, extra, headers.raw, receive, send)
+
+    async def concluded(
+        self,
+        outcome: Outcome,
+        caller: Any,
+        session: HttpSession | None,
+        extra: tuple[tuple[bytes, bytes], ...],
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        send: Send,
+    ) -> Outcome | None:
+        """Await what a message leads to, and write what must be a stream; gives what is left to be sent. Raises `Answer`."""
         if outcome.request is not None:
-            settled = await self.work(outcome, outcome.request, session, headers.raw, receive, send)
-            if settled is None:
-                return
-            outcome = settled
-        elif outcome.before or self.resumable_answers:
+            return await self.work(outcome, outcome.request, session, headers, receive, send)
+        if outcome.before or self.resumable_answers:
             resumable = session if self.resumable_answers and outcome.reply is not None else None
             principal = principal_of(caller)
-            streaming = (outcome.before or resumable) and accepts(headers.raw.get(b"accept", b""), EVENT_RANGES)
+            streaming = (outcome.before or resumable) and accepts(headers.get(b"accept", b""), EVENT_RANGES)
             if streaming and not self.pending.full(principal):  # else the answer alone, in one piece
                 self.pending.take(principal)  # to be written takes as long as the client likes
                 try:
@@ -222,13 +302,11 @@ class Application:
                     await write_stream(stream, send, self.keep_alive_seconds, more_headers=extra)
                 finally:
                     self.pending.give(principal)
-                return
-        if outcome.reply is None:
-            await _send(send, outcome.status, b"", *extra)
-            return
-        answer = scope.get("extensions", _NOTHING).get(ANSWER)  # our own server has a shorter way
-        if extra or answer is None or not answer(send, outcome.status, outcome.reply):
-            await _send(send, outcome.status, outcome.reply, _JSON, *extra)
+                return None
+        if extra:
+            await _send(send, outcome.status, outcome.reply or b"", *((_JSON,) if outcome.reply is not None else ()), *extra)
+            return None
+        return outcome
 
     def mounted(self, scope: Scope) -> bool:
         """Whether the path is ours below where another application has us, or a proxy: there ours may also be all of it."""
@@ -424,6 +502,10 @@ class Application:
             raise Answer(503, "This server is stopping: try again.", RETRY, CLOSE, code=INTERNAL_ERROR)
         self.fault(error)
         return lost(request)
+
+
+async def _raise(error: Exception, _receive: Receive, _send: Send) -> None:
+    raise error
 
 
 async def _left(receive: Receive) -> None:

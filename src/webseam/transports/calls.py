@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from webseam.config import LIMITS
 from webseam.protocol.jsonrpc import INTERNAL_ERROR, error_reply
 from webseam.protocol.outcome import Outcome, lost
+from webseam.protocol.revisions import LISTEN
 from webseam.transports.background import Background, waiter
 from webseam.transports.streams import LeaveError, read_some
 
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
     from webseam.transports.stdio import Connection
 
 CLOSE_SECONDS = 5.0
-REPLIES_AT_ONCE = 64
-LISTEN = "subscriptions/listen"
 """How long the owner's clean-up may take."""
+REPLIES_AT_ONCE = 64
 
 
 def serve_calls(connection: Connection, first: Outcome, ended: bool, close: Callable[[], Awaitable[None]] | None) -> int:

@@ -18,8 +18,10 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from webseam.config import LIMITS
-from webseam.transports.asgi import ANSWER
-from webseam.transports.requests import LARGE_HEAD
+from webseam.protocol.outcome import Outcome
+from webseam.transports.asgi import Application
+from webseam.transports.atonce import Answers, Head, Way
+from webseam.transports.requests import LARGE_HEAD, Headers
 
 SWEEP_SECONDS = 5.0
 HEADER_BYTES = LIMITS.header_bytes
@@ -58,10 +60,11 @@ class Turn:
 class GatheringTransport:
     """A transport that gathers what is written. Everything else is the transport's own."""
 
-    __slots__ = ("_pieces", "_size", "_transport", "_turn")
+    __slots__ = ("_pieces", "_size", "_transport", "_turn", "is_closing")
 
     def __init__(self, transport: asyncio.Transport, turn: Turn) -> None:
         self._transport = transport
+        self.is_closing = transport.is_closing  # it is asked more than once a call
         self._turn = turn
         self._pieces: list[bytes] = []
         self._size = 0
@@ -82,8 +85,8 @@ class GatheringTransport:
         """Write what was gathered; let go of it where the connection is gone."""
         if self._pieces:
             pieces, self._pieces, self._size = self._pieces, [], 0
-            if not self._transport.is_closing():
-                self._transport.write(b"".join(pieces))
+            if not self.is_closing():
+                self._transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def close(self) -> None:
         """Close, once everything is written."""
@@ -160,12 +163,19 @@ class GatheringProtocol(HttpToolsProtocol):
 
     turn: Turn
     idle: Idle
+    answers: Answers
     context: contextvars.Context
     """Every request begins with a copy: nothing that was set for one is there for another, of another caller perhaps."""
 
     idle_since: float | None = None
     head_since: float | None = None  # for how long a head has been waited for that has not come, or not all of it
     in_head = False
+    _body: bytes | None = None  # of a request that goes the short way, as far as it has come
+    way: Way | None = None  # of the one that is worked on, if it went the short way
+    _found: Headers  # of that request
+    _known: Head | None = None  # of the last one that went the short way
+    _between = True  # of the end of a request and the beginning of the next
+    _one_went = False  # of those in one piece: the next one waits for its turn of the loop
     stalled_since: float | None = None  # for how long nothing has been read of what is written
     _unwritten = 0  # when it was looked at last
     _piece = 0  # bytes of what is being parsed
@@ -173,6 +183,11 @@ class GatheringProtocol(HttpToolsProtocol):
     _perhaps_large = False  # a head of which it is not known that it is small
     _upgrades = False
     _refused = False
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        whole = isinstance(self.app, Application) and not self.root_path
+        self.path = self.app.path.encode() if whole else None  # where there is a short way
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         if self.idle.full:
@@ -187,8 +202,13 @@ class GatheringProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._refused:
             return
+        self._to_uvicorn()
         self.idle.remove(self)
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        self._to_uvicorn()
+        super().shutdown()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -218,13 +238,17 @@ class GatheringProtocol(HttpToolsProtocol):
 
     @property
     def _answered(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete
+        return self.way is None and (self.cycle is None or self.cycle.response_complete)
 
     # -------------------------------------------------------------------------------------------- what arrives
 
     def data_received(self, data: bytes) -> None:
         """What uvicorn does, but that heads are bounded, and that who offers to upgrade is served without."""
+        self._one_went = False
+        if self._known is not None and self._between and self._again(self._known, data):
+            return
         self._piece = len(data)
+        begins = self._between
         if self._piece > HEADER_BYTES:
             self._perhaps_large = True
         rest: bytes | memoryview = data
@@ -242,6 +266,10 @@ class GatheringProtocol(HttpToolsProtocol):
                     break
             if self.in_head:
                 self._half_a_head()
+            elif self._body is not None:  # the rest of it may be long in coming
+                self._long_way()
+            elif begins and self._one_went and self._between:
+                self._known = Head.of(data, self._found)
         except _LargeHeadError:
             self._refuse(431, LARGE_HEAD.encode())
         except httptools.HttpParserError as error:
@@ -251,10 +279,13 @@ class GatheringProtocol(HttpToolsProtocol):
                 self._refuse(400, b"Invalid HTTP request received.")
 
     def on_message_begin(self) -> None:
+        """What uvicorn does, but for the scope, which is made where there is a use for it."""
         self.in_head = True
+        self._between = False
         self._head_bytes = -self._piece
-        super().on_message_begin()
-        self.scope["extensions"] = EXTENSIONS  # type: ignore[typeddict-item]  # a shared one: nobody changes it
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """What uvicorn does, but that trailers are left out (RFC 9110, section 6.5.1): they are no part of the head."""
@@ -273,12 +304,27 @@ class GatheringProtocol(HttpToolsProtocol):
             self._measure()
         if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
             self._upgrades = True
-            return
-        super().on_headers_complete()
+        elif self._may_be_short() and (found := self.app.head(self.headers)) is not None:
+            self._found = found
+            self._body = b""
+        else:
+            self._to_uvicorn()
+            self._long_way()
+
+    def on_body(self, body: bytes) -> None:
+        if self._body is not None:
+            self._body += body
+        else:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         """What uvicorn does, where nothing is upgraded."""
-        if not self._upgrades and not self.cycle.response_complete:
+        self._between = True
+        if self._body is not None:
+            body, self._body = self._body, None
+            self._one_went = True
+            self._short_way(self._found, body)
+        elif not self._upgrades and not self.cycle.response_complete:
             self.cycle.more_body = False
             self.cycle.message_event.set()
 
@@ -312,11 +358,68 @@ class GatheringProtocol(HttpToolsProtocol):
         """Answer what is no request of ours, and close. Behind a request that is not answered yet nothing is said: it would be
         taken for its answer."""
         self.in_head = False
+        self._body = None
         if self._answered:
             self.transport.write(_refusal(status, text))
         self.transport.close()
 
     # -------------------------------------------------------------------------------------------- what is answered
+
+    def _may_be_short(self) -> bool:
+        """Whether the request whose head is there may be one for `Application.at_once`."""
+        return (
+            not self._one_went
+            and self.url == self.path
+            and self._answered
+            and self.parser.get_method() == b"POST"
+            and self.parser.get_http_version() == "1.1"
+            and self.parser.should_keep_alive()
+            and not self.expect_100_continue
+            and not self.flow.write_paused
+        )
+
+    def _again(self, known: Head, data: bytes) -> bool:
+        """Answer a request, or begin to, whose head is the one before, if this is one."""
+        body = known.body_of(data)
+        if body is None or not self._answered or self.flow.write_paused:
+            return False
+        self.head_since = self.idle_since = None
+        self._short_way(known.headers, body)
+        return True
+
+    def _short_way(self, headers: Headers, body: bytes) -> None:
+        """Answer a request whose body is there, or begin to."""
+        if self.transport.is_closing():
+            return
+        context = self.context.copy()
+        begun = context.run(self.app.at_once, headers, body)
+        if type(begun) is Outcome:
+            self.write_answer(begun.status, begun.reply or b"")
+        else:
+            way = self.way = Way(self)
+            way.task = self.loop.create_task(way.go(self.app, begun), context=context)
+
+    def write_answer(self, status: int, body: bytes) -> None:
+        """Write a whole answer in JSON to a request that went the short way."""
+        self.way = None
+        self.transport.write(self.answers.head(status, len(body), self.server_state.default_headers) + body)
+        self.on_response_complete()
+
+    def _long_way(self) -> None:
+        """Leave a request to uvicorn and ASGI. Its head is there, of its body what came with it."""
+        body, self._body = self._body, None
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()  # makes the scope
+        self.url, self.headers, self.expect_100_continue = url, headers, expects
+        self.scope["headers"] = headers
+        super().on_headers_complete()
+        if body:
+            super().on_body(body)
+
+    def _to_uvicorn(self) -> None:
+        """Let uvicorn know of the request that is worked on, if it went the short way."""
+        if self.way is not None:
+            self.cycle = self.way.cycle()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """What uvicorn does, but for the context: a pipelined request would begin in that of the one before."""
@@ -327,9 +430,11 @@ class GatheringProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """What uvicorn does, but for the timer."""
         self.server_state.total_requests += 1
+        self.way = None
         if self.transport.is_closing():
             return
-        self.flow.resume_reading()
+        if self.flow.read_paused:
+            self.flow.resume_reading()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
         else:
@@ -341,33 +446,6 @@ class GatheringProtocol(HttpToolsProtocol):
 def _refusal(status: int, text: bytes) -> bytes:
     head = b"%bcontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
     return head % (STATUS_LINE[status], len(text)) + text
-
-
-def answer(send: Any, status: int, body: bytes) -> bool:
-    """Answer a POST with JSON, in place of two calls of ASGI's `send`, which costs a tenth of a small call.
-
-    False where that is not to be: `send` is not uvicorn's, the client reads too slowly, or the connection is to close.
-    """
-    cycle = getattr(send, "__self__", None)
-    if (
-        type(cycle) is not RequestResponseCycle
-        or cycle.response_started
-        or cycle.disconnected
-        or not cycle.keep_alive
-        or cycle.flow.write_paused
-    ):
-        return False
-    cycle.response_started = cycle.response_complete = True
-    cycle.waiting_for_100_continue = False
-    fields = b"".join(b"%b: %b\r\n" % field for field in cycle.default_headers)
-    head = b"%bcontent-type: application/json\r\ncontent-length: %d\r\n%b\r\n" % (STATUS_LINE[status], len(body), fields)
-    cycle.transport.write(head + body)
-    cycle.message_event.set()
-    cycle.on_response()
-    return True
-
-
-EXTENSIONS = {ANSWER: answer}
 
 
 def most_connections() -> int:
@@ -384,5 +462,5 @@ def most_connections() -> int:
 
 def gathering_protocol() -> type[GatheringProtocol]:
     """A protocol class for one server."""
-    own = {"turn": Turn(), "idle": Idle(most_connections()), "context": contextvars.copy_context()}
+    own = {"turn": Turn(), "idle": Idle(most_connections()), "answers": Answers(), "context": contextvars.copy_context()}
     return type("GatheringProtocolOfOne", (GatheringProtocol,), own)

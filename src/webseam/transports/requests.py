@@ -63,6 +63,10 @@ class Headers(_Mapping):
         if len(self.raw) != len(fields):
             self.raw = _combined(fields)
 
+    def replaced(self, name: bytes, value: bytes) -> Headers:
+        """The same, with another value for one of them."""
+        return Headers((self.raw | {name: value}).items())
+
     def get(self, name: str, default: Any = None) -> Any:
         value = self.raw.get(name.encode())
         return default if value is None else value.strip(b" \t").decode("latin-1")  # RFC 9110, section 5.5
