@@ -192,7 +192,7 @@ def talk() -> Callable[..., Any]:
         outcome = engine.receive(data, **how)
         if outcome.work is not None:
             assert outcome.request is not None
-            outcome.request.channel = channel
+            outcome.request.attach(channel)
             outcome = await outcome.work
         reply = None if outcome.reply is None else json.loads(outcome.reply)
         return outcome.status, reply, [json.loads(message) for message in outcome.before or ()]
@@ -211,7 +211,7 @@ def under_way() -> Callable[..., Any]:
         assert outcome.work is not None, outcome.reply
         assert outcome.request is not None
         request, work = outcome.request, outcome.work
-        request.channel = channel
+        request.attach(channel)
 
         async def replied() -> Any:
             settled = await work

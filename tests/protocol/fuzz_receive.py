@@ -153,7 +153,7 @@ class Conversation:
         request = outcome.request
         channel = Channel(self, request)
         if self.setting.channel:
-            request.channel = channel
+            request.attach(channel)
 
         def settled(outcome: Outcome | None) -> None:
             channel.over = True

@@ -155,7 +155,7 @@ def test_nothing_is_said_once_the_answer_is_given(kind: type[Speaker], wire: Any
         outcome = engine.receive(json.dumps(request_of("tools/call", {"name": "t", "_meta": meta}, MODERN)).encode())
         if outcome.work is not None:
             assert outcome.request is not None
-            outcome.request.channel = channel
+            outcome.request.attach(channel)
             outcome = await outcome.work
         said = len(channel.sent) + len(outcome.before or ())
         assert said == 1

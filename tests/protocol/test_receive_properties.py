@@ -272,7 +272,7 @@ async def settled(outcome: Outcome, channel: Channel | None) -> Outcome:
     if outcome.work is None:
         return outcome
     assert outcome.request is not None
-    outcome.request.channel = channel
+    outcome.request.attach(channel)
     task = asyncio.ensure_future(outcome.work)
     outcome.request.on_cancel(task.cancel)
     for _ in range(TURNS):
@@ -432,7 +432,7 @@ def test_whatever_a_client_answers_to_a_question_is_survived(
         outcome = engine.receive(json.dumps(call).encode(), None, session)
         assert outcome.work is not None
         assert outcome.request is not None
-        outcome.request.channel = channel
+        outcome.request.attach(channel)
         task = asyncio.ensure_future(outcome.work)
         await asyncio.sleep(0)
         [asked] = channel.sent

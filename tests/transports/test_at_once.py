@@ -79,9 +79,10 @@ class Deaf:
 
 def test_the_same_head_is_read_once_whatever_the_length_of_the_body() -> None:
     async def main() -> None:
+        deaf: Any = Deaf()
         protocol, wire = connected(application())
         await given(protocol, message(PING % 1))
-        protocol.parser = Deaf()
+        protocol.parser = deaf
         await given(protocol, message(PING % 2), message(PING % 333), message(PING % 4))
         assert answers(wire) == [(200, PONG % number) for number in (1, 2, 333, 4)]
 
@@ -441,8 +442,8 @@ def test_a_variable_that_one_call_sets_is_not_there_for_the_next() -> None:
 
     async def main() -> None:
         tools: dict[str, Tool] = {"one": in_one_step, "several": in_several}
-        for how, expected in ({}, "nobody"), ({"authenticate": authenticate}, "authenticated"):
-            protocol, wire = connected(application(tools, **how))
+        for known, expected in (None, "nobody"), (authenticate, "authenticated"):
+            protocol, wire = connected(application(tools, authenticate=known))
             for name in ("one", "several", "one", "several"):
                 await given(protocol, message(modern_call(name)))
                 await asyncio.sleep(1)

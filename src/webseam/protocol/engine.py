@@ -405,10 +405,6 @@ class Engine:
         request.unstarted = None
         message_id = request.id
         assert message_id is not None
-        if request.early and request.channel is not None:  # what was said before there was a channel
-            for message in request.early:
-                request.channel.send(message, False)
-            request.early = None
         try:
             outcome = Outcome(self._reply(await source, shape, rules, request))
         except RefusedError as refusal:
@@ -447,12 +443,12 @@ class Engine:
             message = read_message(data)
             if message is None:
                 raise RefusedError(INVALID_REQUEST, "A batch holds messages, no other batch.")
+            text = None
             if message.method == "initialize":  # 2025-03-26, basic/lifecycle
-                message_id = None if message.id is UNSET else message.id
                 text = "`initialize` is never part of a batch."
-                raise RefusedError(INVALID_REQUEST, text, message_id=message_id, answered=message.id is not UNSET)
-            if is_modern(message):  # each would be a request of its own era, and some never end
+            elif is_modern(message):  # each would be a request of its own era, and some never end
                 text = f"Messages of {', '.join(MODERN)} are sent one by one."
+            if text is not None:
                 message_id = None if message.id is UNSET else message.id
                 raise RefusedError(INVALID_REQUEST, text, message_id=message_id, answered=message.id is not UNSET)
             return self._answer(message, caller, session, headers)
