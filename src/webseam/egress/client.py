@@ -20,6 +20,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from webseam import __version__
 from webseam.config import LIMITS
 from webseam.egress import refusals, replies
+from webseam.egress.deadlines import Deadlines
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now, tls_context
 from webseam.egress.faults import redacted, timed_out, translate
 from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from webseam.call import Call
     from webseam.egress.addresses import Allowance
+    from webseam.egress.deadlines import Deadline
     from webseam.egress.dialer import Resolver, SocketFactory
     from webseam.egress.urls import Url
     from webseam.seam.contract import Door
@@ -91,6 +93,7 @@ class Egress:
         self._sockets = sockets
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._deadlines: Deadlines | None = None
 
     def door(self, call: Call, purpose: str) -> Door:
         """A door for one call, for `reading`, `index`, `engine:NAME` or `plugin:NAME`: which exceptions count turns on that."""
@@ -100,6 +103,9 @@ class Egress:
         """Close every connection. The Egress may be used again afterwards, also in another event loop."""
         session, self._session, self._loop = self._session, None, None
         self.rooms = Rooms()
+        if self._deadlines is not None:
+            self._deadlines.close()
+            self._deadlines = None
         if session is not None:
             await session.close()
 
@@ -124,6 +130,12 @@ class Egress:
             raise RuntimeError("this Egress is used in another event loop: close it there first")
         return self._session
 
+    def deadlines(self) -> Deadlines:
+        """Those of the running event loop."""
+        if self._deadlines is None:
+            self._deadlines = Deadlines(asyncio.get_running_loop())
+        return self._deadlines
+
     def rule(self, call: Call, purpose: str, leg: Leg) -> Allowance | None:
         """The exception that opens the leg's host and port, if there is one and the leg may use it."""
         if not leg.own:
@@ -144,7 +156,7 @@ class _Door:
         self._egress = egress
         self._call = call
         self._purpose = purpose
-        self._running: set[asyncio.Timeout] = set()
+        self._running: set[Deadline] = set()
         self._watching = False
 
     async def send(
@@ -153,11 +165,13 @@ class _Door:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
         claim = Claim(self._egress.rooms)
-        if held is None:
-            with contextlib.closing(claim):
-                return await self._send(request, Bounds(limit, follow=follow), claim)
-        held.callback(claim.close)
-        return await self._send(request, Bounds(limit, follow=follow), claim)
+        if held is not None:
+            held.callback(claim.close)
+        try:
+            return await self._send(request, Bounds(limit, follow), claim)
+        finally:
+            if held is None:
+                claim.close()
 
     async def robots(self, url: str) -> RobotsVerdict:
         """What robots.txt of the URL's origin says to us; see `seam.contract.Door`.
@@ -196,22 +210,22 @@ class _Door:
             self._watching = True
             loop = asyncio.get_running_loop()
             call.on_cancel(lambda: _in_loop(loop, self._hang_up))
+        scope = self._egress.deadlines().within(left)
+        self._running.add(scope)
         try:
-            async with asyncio.timeout(left) as scope:
-                self._running.add(scope)
-                try:
-                    return await work
-                finally:
-                    self._running.discard(scope)
+            with scope:
+                return await work
         except TimeoutError:
             given = call.deadline - call.began if seconds is None or seconds > left else seconds
             if claim is not None and claim.waiting and not call.cancelled:
                 raise refusals.no_room(url, given) from None
             raise timed_out(url, given, cancelled=call.cancelled) from None
+        finally:
+            self._running.discard(scope)
 
     def _hang_up(self) -> None:
         for scope in self._running:
-            scope.reschedule(0)
+            scope.pass_now()
 
     async def _follow(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
         """The legs, one after another, until one is answered by something else than a redirect."""

@@ -84,7 +84,9 @@ async def _body(response: ClientResponse, names: list[str], url: Url, step: Step
     expand = decoder.feed if names else lambda chunk: (chunk,)
     pieces: list[bytes] = []
     wire = size = 0
-    while chunk := await response.content.readany():
+    content = response.content
+    # What is there is taken without a step of the event loop: of a small page that is all of it.
+    while chunk := (content.read_nowait() if content.is_eof() and not content.exception() else await content.readany()):
         wire += len(chunk)
         step.detail["bytes"] = wire
         if wire > LIMITS.wire_bytes:
