@@ -23,7 +23,7 @@ from webseam.egress import refusals, replies
 from webseam.egress.deadlines import Deadlines
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now, tls_context
 from webseam.egress.faults import redacted, timed_out, translate
-from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected
+from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected, standard_headers
 from webseam.egress.replies import Bounds
 from webseam.egress.robots import Robots
 from webseam.egress.rooms import Claim, Rooms
@@ -118,6 +118,7 @@ class Egress:
             self._loop = loop
             self._session = aiohttp.ClientSession(
                 connector=GuardedConnector(tls=self._tls, sockets=self._sockets),
+                headers=standard_headers(self.user_agent),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 trust_env=False,
@@ -191,7 +192,7 @@ class _Door:
 
     async def _send(self, request: HttpRequest, bounds: Bounds, claim: Claim, seconds: float | None = None) -> HttpReply:
         try:
-            leg = first_leg(request, self._egress.user_agent)
+            leg = first_leg(request)
             return await self._within(self._follow(leg, request.secrets, bounds, claim), leg.url, seconds, claim)
         except DoorError as error:
             # Without its cause: aiohttp's exceptions hold URLs, and a traceback in a log would show them.
@@ -234,7 +235,7 @@ class _Door:
             location = reply.headers.get("location")
             if not bounds.follow or reply.status not in REDIRECTS or location is None:
                 return reply
-            leg = redirected(leg, reply.status, location, self._egress.user_agent)
+            leg = redirected(leg, reply.status, location)
         raise DoorError(
             f"{leg.asked.authority} redirects more than {LIMITS.redirects} times: ask for the page it leads to.",
             kind="too_many_redirects",
@@ -261,7 +262,7 @@ class _Door:
                 async with session.request(
                     leg.method,
                     yarl.URL(url.href, encoded=True),
-                    headers=leg.headers,
+                    headers=leg.headers or None,
                     data=_payload(leg.body),
                     allow_redirects=False,
                 ) as response:

@@ -63,7 +63,8 @@ async def read(
     if redirects or leg.method == "HEAD" or response.status in _NO_BODY:
         return HttpReply(response.status, headers, b"", leg.url.href)
     try:
-        names = codings(headers.get("content-encoding", ""))
+        coded = headers.get("content-encoding")
+        names = codings(coded) if coded else []
         body = await _body(response, names, leg.url, step, bounds, claim)
     except UndecodableError as error:
         raise refusals.bad_reply(leg.url, str(error)) from None
@@ -80,8 +81,7 @@ async def _body(response: ClientResponse, names: list[str], url: Url, step: Step
     most = LIMITS.wire_bytes if names else min(LIMITS.wire_bytes, bounds.limit)
     if declared is not None and declared > most and not bounds.cut:
         raise refusals.too_large(url, "The reply of", most)
-    decoder = Decoder(names, LIMITS.body_bytes)
-    expand = decoder.feed if names else lambda chunk: (chunk,)
+    decoder = Decoder(names, LIMITS.body_bytes) if names else None
     pieces: list[bytes] = []
     wire = size = 0
     content = response.content
@@ -91,15 +91,17 @@ async def _body(response: ClientResponse, names: list[str], url: Url, step: Step
         step.detail["bytes"] = wire
         if wire > LIMITS.wire_bytes:
             raise refusals.too_large(url, "The reply of", LIMITS.wire_bytes)
-        for piece in expand(chunk):
+        for piece in (chunk,) if decoder is None else decoder.feed(chunk):
             size += len(piece)
             pieces.append(piece)
             if size > bounds.limit:
                 if bounds.cut:
                     return b"".join(pieces)[: bounds.limit]
                 raise refusals.too_large(url, "The decompressed reply of" if names else "The reply of", bounds.limit)
-            await claim.grow(size)
-    decoder.finish()
+            if size > LIMITS.body_small_bytes:
+                await claim.grow(size)
+    if decoder is not None:
+        decoder.finish()
     return b"".join(pieces)
 
 
