@@ -1,33 +1,26 @@
-"""A coverage-guided fuzzer over `Engine.receive`: `python -m tests.protocol.fuzz_receive`, from the root of the checkout.
+"""A coverage-guided fuzzer over `Engine.receive`: `python -m tests.protocol.fuzz_receive`, from the root of the checkout (see
+`tests.fuzzing`).
 
-    --seconds N    fuzz for so long with atheris (by default FUZZ_SECONDS, or 600), beginning with the seeds
-    --quick N      without atheris: the seeds, and N inputs made from a fixed series of random numbers
-    --replay FILE  one input, as a finding left it
-
-A finding is printed with the input in hexadecimal, and makes the exit status other than 0. Each input is a conversation with a
-new engine (`fuzz_input`, `fuzz_provider`), driven to its end by hand (`fuzz_loop`) and held to `fuzz_oracle`. What is asked of
-it besides: when everybody has left nothing is pending, nobody listens, and no task runs.
+Each input is a conversation with a new engine (`fuzz_input`, `fuzz_provider`), driven to its end by hand (`fuzz_loop`) and held
+to `fuzz_oracle`. What is asked of it besides: when everybody has left nothing is pending, nobody listens, and no task runs.
 """
 
 from __future__ import annotations
 
-import argparse
 import gc
 import importlib
 import json
-import os
 import random
 import sys
-import tempfile
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__" and "--quick" not in sys.argv and "--replay" not in sys.argv:
-    atheris: Any = importlib.import_module("atheris")
+from tests.fuzzing import Fuzzer, main, with_atheris
+
+if __name__ == "__main__" and (atheris := with_atheris()) is not None:
     with atheris.instrument_imports(include=["webseam.protocol"], enable_loader_override=False):
         for module in ("engine", "tasks", "mirrors", "changes", "asking"):  # some are only loaded when they are needed
             importlib.import_module(f"webseam.protocol.{module}")
@@ -293,90 +286,36 @@ def run_one(data: bytes) -> None:
     hold(not UNHEARD, "an exception that nobody hears of", UNHEARD)
 
 
-def run_or_tell(data: bytes) -> None:
-    """As `run_one`; a finding is printed, so that it can be run again."""
-    try:
-        run_one(data)
-    except BaseException:
-        setting, steps = parse(data)
-        lines = [repr(step)[:1_000] for step in steps]
-        print("\n".join([f"\nfinding: {data.hex()}", str(setting), *lines]), file=sys.stderr, flush=True)
-        raise
+def shown(data: bytes) -> str:
+    """The conversation of an input."""
+    setting, steps = parse(data)
+    return "\n".join([str(setting), *(repr(step)[:1_000] for step in steps)])
 
 
-def quick(count: int) -> None:
-    """The seeds, and inputs made from a fixed series of random numbers: half of them choices, half seeds with other bytes."""
-    began = time.perf_counter()
-    corpus = list(seeds())[::2]  # every other: they resemble each other, and this is the quick way
-    for data in corpus:
-        run_or_tell(data)
-    print(f"{len(corpus)} seeds in {time.perf_counter() - began:.1f} s", flush=True)
-    series = random.Random(28)
-    for number in range(count):
-        if number % 2:
-            data = bytes((1, series.randrange(5), series.randrange(7), series.randrange(4))) + series.randbytes(
-                series.randrange(80)
-            )
-        else:
-            data = _with_other_bytes(series.choice(corpus), series)
-        run_or_tell(data)
+def fresh(series: random.Random) -> bytes:
+    """An input made of choices."""
+    return bytes((1, series.randrange(5), series.randrange(7), series.randrange(4))) + series.randbytes(series.randrange(80))
+
+
+def settled() -> None:
+    """After all inputs."""
     gc.collect()
     hold(not UNHEARD, "an exception that nobody hears of", UNHEARD)
-    print(f"{count} inputs more, {time.perf_counter() - began:.1f} s in all, no finding", flush=True)
 
 
-def _with_other_bytes(data: bytes, series: random.Random) -> bytes:
-    changed = bytearray(data)
-    for _ in range(series.randrange(1, 6)):
-        at = series.randrange(len(changed))
-        what = series.randrange(3)
-        if what == 0:
-            changed[at] = series.choice(b'{}[]",:0123456789nulltruefalse\\$ \n')
-        elif what == 1:
-            del changed[at : at + series.randrange(20)]
-        else:
-            changed[at:at] = changed[at : at + series.randrange(40)]
-        if not changed:
-            return data
-    return bytes(changed)
-
-
-def fuzz(seconds: int, folder: Path) -> None:
-    """Fuzz with atheris, with everything it keeps in `folder`; does not return."""
-    corpus = folder / "corpus"
-    corpus.mkdir(parents=True, exist_ok=True)
-    count = 0
-    for count, data in enumerate(seeds(), 1):
-        (corpus / f"seed-{count}").write_bytes(data)
-    words = folder / "words"
-    words.write_bytes(b"\n".join(dictionary()) + b"\n")
-    print(f"{count} seeds in {folder}, {seconds} s", flush=True)
-    options = [
-        f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-dict={words}", f"-artifact_prefix={folder}/", "-timeout=30",
-        "-rss_limit_mb=4096", "-print_final_stats=1", "-len_control=0", str(corpus),
-    ]  # fmt: skip
-    atheris.Setup([sys.argv[0], *options], run_or_tell)
-    atheris.Fuzz()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Fuzz Engine.receive.")
-    parser.add_argument("--seconds", type=int, default=int(os.environ.get("FUZZ_SECONDS", "600")))
-    parser.add_argument("--quick", type=int)
-    parser.add_argument("--replay", type=Path)
-    parser.add_argument(
-        "--folder", type=Path, help="what is kept goes there (the corpus, a finding); a temporary one by default"
-    )
-    given = parser.parse_args()
-    warnings.simplefilter("error")
-    sys.unraisablehook = _unheard
-    if given.replay is not None:
-        run_or_tell(given.replay.read_bytes())
-    elif given.quick is not None:
-        quick(given.quick)
-    else:
-        fuzz(given.seconds, given.folder or Path(tempfile.mkdtemp(prefix="fuzz-receive-")))
-
+FUZZER = Fuzzer(
+    run_one,
+    shown,
+    seeds,
+    dictionary,
+    fresh,
+    LONGEST,
+    b'{}[]",:0123456789nulltruefalse\\$ \n',
+    settled,
+    every=2,  # they resemble each other
+)
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("error")
+    sys.unraisablehook = _unheard
+    main(FUZZER, "Engine.receive")
