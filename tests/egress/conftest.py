@@ -17,7 +17,7 @@ import pytest
 from webseam.call import Call
 from webseam.egress.addresses import Allowance
 from webseam.egress.client import Egress
-from webseam.egress.dialer import tls_context
+from webseam.egress.tls import tls_context
 
 PUBLIC = "93.184.216.34"
 TLS = tls_context()  # made once: reading the system's certificates takes longer than most tests
