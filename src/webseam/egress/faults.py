@@ -39,8 +39,9 @@ def translate(error: Exception, url: Url, *, proxies_ignored: bool = True) -> Do
     if proxies_ignored and said is not error and said.kind in ("connect", "dns", "timeout", "tls"):
         ignored = [name for name in _PROXY_VARIABLES if os.environ.get(name) or os.environ.get(name.lower())]
         if ignored:
+            names = " and ".join(ignored)
             return DoorError(
-                f"{said}\n{' and '.join(ignored)} is set and ignored: Webseam connects directly. Set WEBSEAM_PROXY=env to use it.",
+                f"{said}\n{names} is set and ignored: Webseam connects directly. Set WEBSEAM_PROXY=env to use it.",
                 kind=said.kind,
                 url=said.url,
                 unsent=said.unsent,
@@ -67,6 +68,8 @@ def _translate(error: Exception, url: Url) -> DoorError:
         return _error(url, "connect", f"{url.authority} closed the connection without a reply: try again later")
     if isinstance(error, aiohttp.InvalidURL):
         return DoorError("The URL is not valid: it cannot be sent. Write it as https://example.com/page.", kind="invalid_url")
+    if isinstance(error.__cause__, ssl.SSLError):  # the other side ended TLS 1.3 after it was made
+        return _handshake(error.__cause__, url)
     return _connect(error, url)
 
 
@@ -126,9 +129,12 @@ def _tls(error: Exception, url: Url) -> DoorError:
 
 def _handshake(error: Exception, url: Url) -> DoorError:
     why = str(getattr(error, "reason", "") or "handshake failed").replace("_", " ").lower()
-    cure = "perhaps that port speaks http"
-    if "certificate required" in why or "bad certificate" in why or "unknown ca" in why:
-        cure = "it asks for a client certificate, which WEBSEAM_CLIENT_CERT and WEBSEAM_CLIENT_CERT_HOSTS would show it"
+    if "alert" in why and ("certificate" in why or "unknown ca" in why):
+        cure = "it wants a client certificate, or another: WEBSEAM_CLIENT_CERT is shown to WEBSEAM_CLIENT_CERT_HOSTS"
+    elif "alert" in why:
+        cure = "perhaps it speaks no TLS 1.2 or later, or wants a client certificate (WEBSEAM_CLIENT_CERT)"
+    else:
+        cure = "perhaps that port speaks http"
     return _error(url, "tls", f"No TLS connection to {url.authority} could be made ({why}): {cure}")
 
 
@@ -191,10 +197,8 @@ def proxy_trouble(error: Exception, hop: Hop) -> DoorError | None:
     if isinstance(error, TimeoutError):
         sentence = f"No connection to {url.authority} could be made through the proxy within {LIMITS.connect_seconds:.0f} s"
         return _error(url, "timeout", f"{sentence}: try again later, or change {via.setting}", unsent=True)
-    sentence = (
-        f"The proxy opened no connection to {url.authority} and gave no reason: check that it is one, or change {via.setting}"
-    )
-    return _error(url, "connect", sentence, unsent=True)
+    sentence = f"The proxy opened no connection to {url.authority} and gave no reason"
+    return _error(url, "connect", f"{sentence}: check that it is a proxy, or change {via.setting}", unsent=True)
 
 
 def _errno(error: Exception) -> str:
