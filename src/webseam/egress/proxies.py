@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 SETTING: Final = "WEBSEAM_PROXY or `proxy` in config.toml"
 ENVIRONMENT: Final = "env"
 
-_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?!/)")
 _NETWORK: Final = re.compile(r"[0-9a-fA-F.:]+(?:/\d{1,3})?")
 
 
@@ -153,11 +153,12 @@ def _proxy(text: str, setting: str) -> Proxy:
     """The proxy that a URL names. No error repeats the URL: it may hold a password."""
     scheme = _SCHEME.match(text)
     if scheme is None:
-        raise _wrong("does not begin with http:// or https://", setting)
-    if scheme[1].lower() not in ("http", "https"):
-        raise ConfigurationError(
-            f"A proxy must be an http or https one, not {scheme[1].lower()[:20]}: SOCKS is not spoken. Change {setting}."
-        )
+        raise _wrong("begins with neither http:// nor https://", setting)
+    name = scheme[1].lower()
+    if name.startswith("socks"):
+        raise ConfigurationError(f"SOCKS proxies cannot be used, http and https ones can: change {setting}.")
+    if name not in ("http", "https"):
+        raise _wrong("begins with neither http:// nor https://", setting)
     try:
         url = URL(text)
         user, password = unquote(url.username, errors="strict"), unquote(url.password, errors="strict")
