@@ -73,9 +73,11 @@ class ProxyServer:
             return True
         _, _, rest = target.rpartition("://")
         authority, _, path = rest.partition("/")
-        there, back = await asyncio.open_connection(
-            "127.0.0.1", self.routes[authority if re.search(r":\d+$", authority) else f"{authority}:80"]
-        )
+        port = self.routes.get(authority if re.search(r":\d+$", authority) else f"{authority}:80")
+        if port is None:
+            writer.write(b"HTTP/1.1 502 Unknown\r\nContent-Length: 0\r\n\r\n")
+            return True
+        there, back = await asyncio.open_connection("127.0.0.1", port)
         self.writers.append(back)
         if method == "CONNECT":
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -421,7 +423,8 @@ def test_its_address_is_dialled_for_hops_that_go_through_it_alone_and_they_dial_
             other = await web.site(respond(b"inside"))
             session = web.egress.session()
             url, via = parse("http://93.184.216.34/"), Proxy("http", "127.0.0.1", proxy.port, "127.0.0.1")
-            for through, port in ((None, proxy.port), (via, other.port)):
+            another = Proxy("http", "127.0.0.9", proxy.port, "127.0.0.9")
+            for through, port in ((None, proxy.port), (via, other.port), (another, proxy.port)):
                 hop = Hop(url, rule=None, purpose="index", asked=None, listeners=list, resolver=web.resolver, via=through)
                 hop.addresses = ("93.184.216.34",)
                 token = hop_now.set(hop)
@@ -432,6 +435,25 @@ def test_its_address_is_dialled_for_hops_that_go_through_it_alone_and_they_dial_
                         await session.get("http://93.184.216.34/", proxy=f"http://{host}:{port}")
                 hop_now.reset(token)
             assert (proxy.connections, other.connections) == (0, 0)
+
+    asyncio.run(main())
+
+
+def test_a_connection_whose_peer_is_not_the_proxy_is_not_used(net: Any, respond: Any) -> None:
+    async def main() -> None:
+        async with proxied(net) as (web, proxy):
+            await public(web, proxy, "good.test", respond(b"x"))
+            web.leads["127.0.0.1", proxy.port] = proxy.port
+            lead = web.socket
+
+            def lying(info: Any) -> Any:
+                sock = lead(info)
+                sock.getpeername = lambda: ("93.184.216.34", proxy.port)
+                return sock
+
+            web.egress._sockets = lying
+            assert (await refusal(web.door(), "http://good.test/")).kind == "connect"
+            assert proxy.asked == []
 
     asyncio.run(main())
 
@@ -591,9 +613,9 @@ def test_one_that_cannot_be_reached_names_the_setting(net: Any, respond: Any, sc
                 no_secret("".join(traceback.format_exception(error)))
         async with net(proxies=read("env", {"ALL_PROXY": "http://gone.corp:3128"})) as web:
             web.resolver.names["good.test"] = [["93.184.216.34"]]
-            missing: dict[str, list[list[str]]] = {}
-            for names in (missing, {"gone.corp": [[]]}):
-                web.resolver.names |= names
+            nothing: list[list[str]] = [[]]
+            for name in ("other.corp", "gone.corp"):
+                web.resolver.names[name] = nothing
                 error = await refusal(web.door(), f"{scheme}://good.test/")
                 assert (error.kind, error.unsent) == ("connect", True)
                 assert str(error).startswith("The proxy's own name cannot be found: check ALL_PROXY (or WEBSEAM_PROXY")
