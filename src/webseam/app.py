@@ -75,8 +75,15 @@ class App:
         """The door to the network; bound to the running event loop until `close`."""
         if self._egress is None:
             from webseam.egress.client import Egress
+            from webseam.egress.proxies import proxies
+            from webseam.egress.tls import trust
 
-            self._egress = Egress(allowances=self._allowances, listeners=self.store.listeners)
+            self._egress = Egress(
+                allowances=self._allowances,
+                listeners=self.store.listeners,
+                trust=trust(self.config),
+                proxies=proxies(self.config),
+            )
         return self._egress
 
     @property

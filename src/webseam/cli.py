@@ -432,6 +432,7 @@ def _run_doctor(options: argparse.Namespace) -> int:
 
     async def work() -> list[doctor.Finding]:
         return await doctor.examine(
+            config=app.config,
             data=app.config.data,
             store=lambda: app.store,
             switchboard=lambda: app.switchboard,

@@ -111,6 +111,8 @@ class Limits:
     retry_after_seconds = 3_600.0
     robots_bytes = 500 * 1024
     robots_kept_seconds = 3_600.0
+    ca_bytes = 8 * 1024 * 1024  # of one file with certificates or a key
+    ca_files = 1_000  # in a folder of certificates
 
     # documents and workers
     worker_processes = 2
@@ -209,6 +211,64 @@ class Config:
         """Engines named for this process (`WEBSEAM_SEARCH`, `WEBSEAM_READING`), role -> name; they overrule what is stored."""
         named = {role: self._value(role, None) for role in ("search", "reading")}
         return {role: str(name) for role, name in named.items() if name}
+
+    @property
+    def ca_file(self) -> Path | None:
+        """A PEM file, or a folder of them, with CAs that are trusted beside the system's."""
+        return self._path("ca_file")
+
+    @property
+    def client_cert(self) -> Path | None:
+        """A PEM file with the certificate that is shown to `client_cert_hosts`."""
+        return self._path("client_cert")
+
+    @property
+    def client_key(self) -> Path | None:
+        """A PEM file with the key of `client_cert`; None when it lies in the same file."""
+        return self._path("client_key")
+
+    @property
+    def client_key_password(self) -> str:
+        """What `client_key` is encrypted with; "" for nothing."""
+        return self._text("client_key_password")
+
+    @property
+    def client_cert_hosts(self) -> tuple[str, ...]:
+        """The hosts, each with its subdomains, that get to see `client_cert`: a list, or names with commas between."""
+        value = self._value("client_cert_hosts", "")
+        names = value.split(",") if isinstance(value, str) else value
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ConfigurationError(
+                "client_cert_hosts must name hosts: change WEBSEAM_CLIENT_CERT_HOSTS or `client_cert_hosts` in config.toml."
+            )
+        return tuple(name.strip() for name in names if name.strip())
+
+    @property
+    def proxy(self) -> str:
+        """ "" for none, `env` for what the environment names, or the URL of a proxy. May hold a password: not to be shown."""
+        return self._text("proxy").strip()
+
+    @property
+    def proxy_resolves(self) -> bool:
+        """Whether names are looked up by the proxy alone, and so not vetted here."""
+        value = str(self._value("proxy_resolves", False)).strip().lower()
+        if value not in ("true", "false", "1", "0", "yes", "no", "on", "off", ""):
+            raise ConfigurationError(
+                "proxy_resolves must be true or false: change WEBSEAM_PROXY_RESOLVES or `proxy_resolves` in config.toml."
+            )
+        return value in ("true", "1", "yes", "on")
+
+    def _path(self, name: str) -> Path | None:
+        from pathlib import Path
+
+        given = self._text(name)
+        return _home(Path(given), f"WEBSEAM_{name.upper()} or `{name}` in config.toml") if given.strip() else None
+
+    def _text(self, name: str) -> str:
+        value = self._value(name, "")
+        if not isinstance(value, str):
+            raise ConfigurationError(f"{name} must be text: change WEBSEAM_{name.upper()} or `{name}` in config.toml.")
+        return value
 
     def _value(self, name: str, default: Any) -> Any:
         if name in self._flags:

@@ -7,17 +7,25 @@ anything that is tested: what the table refuses never gets as far as a socket.
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
+import ipaddress
 import socket
+import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from webseam.call import Call
 from webseam.egress.addresses import Allowance
 from webseam.egress.client import Egress
-from webseam.egress.dialer import tls_context
+from webseam.egress.tls import tls_context
 
 PUBLIC = "93.184.216.34"
 TLS = tls_context()  # made once: reading the system's certificates takes longer than most tests
@@ -194,6 +202,69 @@ class LeadingSocket(socket.socket):
 
     def getpeername(self) -> Any:
         return self.told
+
+
+class Authority:
+    """A CA: `pem` is its certificate; it issues certificates for servers and clients, each in one file with its key."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder = folder
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        builder = self._builder(self.name, self.key).add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        self.pem = folder / "ca.pem"
+        self.pem.write_bytes(builder.sign(self.key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+
+    def issue(self, *names: str, password: str = "", client: bool = False) -> Path:
+        """A certificate for `names` (names or addresses)."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
+        usage = ExtendedKeyUsageOID.CLIENT_AUTH if client else ExtendedKeyUsageOID.SERVER_AUTH
+        builder = self._builder(subject, key)
+        builder = builder.add_extension(x509.SubjectAlternativeName([_general(name) for name in names]), critical=False)
+        builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+        sealing = serialization.BestAvailableEncryption(password.encode()) if password else serialization.NoEncryption()
+        path = self.folder / f"issued-{len(list(self.folder.iterdir()))}.pem"
+        path.write_bytes(
+            builder.sign(self.key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+            + key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, sealing)
+        )
+        return path
+
+    def server(self, *names: str, clients: Authority | None = None) -> ssl.SSLContext:
+        """The context of a server for `names`; with `clients` one that asks for their certificates, and does without."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.issue(*names))
+        if clients is not None:
+            context.verify_mode = ssl.CERT_OPTIONAL
+            context.load_verify_locations(clients.pem)
+        return context
+
+    def _builder(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+        now = dt.datetime.now(dt.UTC)
+        builder = x509.CertificateBuilder().subject_name(subject).issuer_name(self.name).public_key(key.public_key())
+        builder = builder.serial_number(x509.random_serial_number())
+        return builder.not_valid_before(now - dt.timedelta(days=1)).not_valid_after(now + dt.timedelta(days=2))
+
+
+def _general(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Authority]:
+    """CAs, each made once: `authority("Name")`."""
+    made: dict[str, Authority] = {}
+
+    def get(name: str) -> Authority:
+        if name not in made:
+            made[name] = Authority(tmp_path_factory.mktemp("ca"), name)
+        return made[name]
+
+    return get
 
 
 @pytest.fixture

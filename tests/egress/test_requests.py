@@ -222,7 +222,9 @@ def test_proxies_of_the_environment_are_ignored_and_a_failure_says_so(
             assert error.kind == "connect"
             first, second = str(error).split("\n")
             assert first.startswith(f"127.0.0.1:{port} cannot be reached (")
-            assert second == f"{variable.upper()} is set and ignored: Webseam connects directly."
+            assert (
+                second == f"{variable.upper()} is set and ignored: Webseam connects directly. Set WEBSEAM_PROXY=env to use it."
+            )
 
     asyncio.run(main())
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from webseam.actions.engines import missing
 from webseam.documents.in_worker import read_in_worker
+from webseam.egress.proxies import proxies
+from webseam.egress.tls import trust
 from webseam.errors import WebseamError
 from webseam.switchboard import ROLES, SEARCH
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from webseam.accounts.store import Store
+    from webseam.config import Config
     from webseam.switchboard import Switchboard
     from webseam.workers.pool import WorkerPool
 
@@ -33,8 +36,8 @@ class Finding:
     text: str
 
 
-async def examine(*, data: Path, store: Callable[[], Store], switchboard: Callable[[], Switchboard], pool: WorkerPool,
-                  account: str) -> list[Finding]:  # fmt: skip
+async def examine(*, config: Config, data: Path, store: Callable[[], Store], switchboard: Callable[[], Switchboard],
+                  pool: WorkerPool, account: str) -> list[Finding]:  # fmt: skip
     """Every check in turn; one that fails does not stop the others."""
     checks: list[tuple[str, Callable[[], Awaitable[str]]]] = []
 
@@ -79,13 +82,28 @@ async def examine(*, data: Path, store: Callable[[], Store], switchboard: Callab
         corpus.check()
         return f"{corpus.count()} documents from {len(corpus.sources())} sources"
 
+    async def certificates() -> str:
+        trusted = trust(config)
+        trusted.context()
+        words = f"the system's{f', and those in {config.ca_file}' if config.ca_file else ''}"
+        if trusted.certificate is not None:
+            words += f"; {trusted.certificate.cert} is shown to {', '.join(trusted.certificate.hosts)} and their subdomains"
+        return words
+
+    async def proxy() -> str:
+        through = proxies(config)
+        if through is None:
+            return "none, connections are direct"
+        through.check(trust(config))
+        return through.summary()
+
     async def workers() -> str:
         document = await read_in_worker(pool, SAMPLE, url="https://sample.invalid/", content_type="text/html")
         return f"a worker process reads pages ({document.title!r})"
 
     checks += [("python", python), ("data", directory), ("settings", settings), ("secrets", secrets)]
     checks += [(role, engine(role)) for role in ROLES]
-    checks += [("index", index), ("workers", workers)]
+    checks += [("index", index), ("workers", workers), ("certificates", certificates), ("proxy", proxy)]
     return [await _finding(name, check) for name, check in checks]
 
 

@@ -21,12 +21,13 @@ from webseam import __version__
 from webseam.config import LIMITS
 from webseam.egress import refusals, replies
 from webseam.egress.deadlines import Deadlines
-from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now, tls_context
-from webseam.egress.faults import redacted, timed_out, translate
+from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now
+from webseam.egress.faults import proxy_refused, proxy_trouble, redacted, timed_out, translate
 from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected, standard_headers
 from webseam.egress.replies import Bounds
 from webseam.egress.robots import Robots
 from webseam.egress.rooms import Claim, Rooms
+from webseam.egress.tls import Trust
 from webseam.egress.urls import parse
 from webseam.errors import ConfigurationError, DoorError
 from webseam.redaction import without_secrets
@@ -34,7 +35,7 @@ from webseam.seam.contract import HttpReply, HttpRequest, RobotsVerdict
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
     from contextlib import ExitStack
     from typing import Final
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from webseam.egress.addresses import Allowance
     from webseam.egress.deadlines import Deadline
     from webseam.egress.dialer import Resolver, SocketFactory
+    from webseam.egress.proxies import Proxies, Proxy
     from webseam.egress.urls import Url
     from webseam.seam.contract import Door
 
@@ -67,8 +69,9 @@ class Egress:
     """The only way out. Does no IO until a door is used; belongs to one event loop until `close`.
 
     `allowances` gives an account's exceptions and `listeners` our own listening sockets; both are asked anew for every request.
-    `ports` are those open on public hosts. `resolver`, `tls` and `sockets` (which makes the socket of an address that has
-    already been vetted) replace the system's.
+    `ports` are those open on public hosts. `trust` and `proxies` are the operator's settings (see `tls` and `proxies`).
+    `resolver`, `tls` (for hosts that do not get to see our certificate) and `sockets` (which makes the socket of an address
+    that has already been vetted) replace the system's. Raises `ConfigurationError`.
     """
 
     def __init__(
@@ -79,6 +82,8 @@ class Egress:
         resolver: Resolver | None = None,
         user_agent: str | None = None,
         ports: frozenset[int] = OPEN_PORTS,
+        trust: Trust | None = None,
+        proxies: Proxies | None = None,
         tls: ssl.SSLContext | None = None,
         sockets: SocketFactory | None = None,
     ) -> None:
@@ -89,6 +94,10 @@ class Egress:
         self.robots = Robots()
         self.rooms = Rooms()
         self.resolver: Resolver = resolver or SystemResolver()
+        self.trust = trust or Trust()
+        self.proxies = proxies
+        if proxies is not None:
+            proxies.check(self.trust)
         self._tls = tls
         self._sockets = sockets
         self._session: aiohttp.ClientSession | None = None
@@ -114,7 +123,7 @@ class Egress:
         loop = asyncio.get_running_loop()
         if self._session is None:
             if self._tls is None:
-                self._tls = tls_context()
+                self._tls = self.trust.context()
             self._loop = loop
             self._session = aiohttp.ClientSession(
                 connector=GuardedConnector(tls=self._tls, sockets=self._sockets),
@@ -245,13 +254,17 @@ class _Door:
     async def _one(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
         """One leg, recorded as one step."""
         egress, url = self._egress, leg.url
+        rule = egress.rule(self._call, self._purpose, leg)
+        proxies = egress.proxies
+        via = proxies.for_url(url) if proxies is not None and rule is None else None
         hop = Hop(
             url,
-            rule=egress.rule(self._call, self._purpose, leg),
+            rule=rule,
             purpose=self._purpose,
             asked=leg.from_elsewhere,
             listeners=egress.listeners,
             resolver=egress.resolver,
+            via=via,
         )
         session = egress.session()
         host = without_secrets(url.host, secrets) if secrets else url.host
@@ -259,13 +272,21 @@ class _Door:
             hop.check_spelling(egress.ports)
             token = hop_now.set(hop)
             try:
+                if proxies is not None and via is not None:
+                    step.detail["proxied"] = True
+                    if not proxies.resolves:
+                        await hop.resolve()
                 async with session.request(
                     leg.method,
                     yarl.URL(url.href, encoded=True),
-                    headers=leg.headers or None,
+                    headers=_headers(leg, via) or None,
                     data=_payload(leg.body),
                     allow_redirects=False,
+                    ssl=egress.trust.certified(leg) or True,
+                    **_through(via, url, egress.user_agent),
                 ) as response:
+                    if via is not None and url.scheme == "http" and response.status == 407:
+                        raise proxy_refused(url, via, response.status)
                     step.detail["status"] = response.status
                     assert hop.handler is not None  # set by the connector when it handed out the connection
                     return await replies.read(response, hop.handler, leg, step, bounds, claim)
@@ -274,7 +295,8 @@ class _Door:
                 if hop.handler is not None and hop.handler.overrun:
                     what = "The reply of" if "status" in step.detail else "The headers of"
                     raise refusals.too_large(url, what, hop.handler.most) from None
-                raise translate(error, url) from None
+                trouble = proxy_trouble(error, hop) if via is not None else None
+                raise trouble or translate(error, url, proxies_ignored=proxies is None) from None
             finally:
                 hop_now.reset(token)
 
@@ -284,6 +306,25 @@ def _payload(body: bytes) -> bytes | io.BytesIO | None:
     if len(body) > 1024 * 1024:
         return io.BytesIO(body)
     return body or None
+
+
+def _headers(leg: Leg, via: Proxy | None) -> Mapping[str, str]:
+    """The headers of `leg`, and what a proxy is to know when it is the proxy that reads them."""
+    if via is None or not via.authorization or leg.url.scheme != "http":
+        return leg.headers
+    return {**leg.headers, "Proxy-Authorization": via.authorization}
+
+
+def _through(via: Proxy | None, url: Url, user_agent: str) -> dict[str, Any]:
+    """What aiohttp is told of the proxy: where it is and, for a tunnel, what is sent to it alone."""
+    if via is None:
+        return {}
+    options: dict[str, Any] = {"proxy": yarl.URL(via.url, encoded=True)}
+    if url.scheme == "https":
+        options["proxy_headers"] = {"User-Agent": user_agent}
+        if via.authorization:
+            options["proxy_headers"]["Proxy-Authorization"] = via.authorization
+    return options
 
 
 def _in_loop(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:

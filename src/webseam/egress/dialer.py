@@ -12,10 +12,14 @@ four times, so that no way through aiohttp leads around the table:
    judged once more.
 4. `GuardedConnector.connect` hands out connections: the peer of a new one, as the kernel names it, must be one of the hop's.
 
+A hop that goes through a proxy (`via`, see `proxies`) dials the proxy and nothing else: in 2 to 4 the name, the port and the
+addresses are the proxy's. What the URL's own name leads to is vetted all the same (`resolve`), before aiohttp sees anything.
+
 Keep-alive. A connection keeps the exception it was made under (`made_under`, None for public ones) and is handed only to a hop
 with the same: aiohttp's pool is keyed by scheme, host and port, and this adds the account and purpose. So a private connection
 is never met by a request without that exception, nor by any request after the exception is gone. Public connections are shared:
-they carry no cookies and no identity. One that received bytes while it lay idle is closed, not reused.
+they carry no cookies and no identity. It keeps the proxy that it goes through likewise (`made_via`), though aiohttp's pool
+is keyed by that too. One that received bytes while it lay idle is closed, not reused.
 
 Bytes are counted as they come off the socket (`CountedHandler`), before HTTP is parsed: header floods, endless 1xx replies and
 padding in chunk extensions count like everything else.
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from aiohttp.connector import Connection
     from aiohttp.tracing import Trace
 
+    from webseam.egress.proxies import Proxy
     from webseam.egress.urls import Url
     from webseam.errors import DoorError
 
@@ -85,7 +90,7 @@ class SystemResolver:
 class Hop:
     """One leg of a request on its way to a socket. See the module's text."""
 
-    __slots__ = ("addresses", "asked", "handler", "kept", "listeners", "purpose", "resolver", "rule", "url")
+    __slots__ = ("addresses", "asked", "handler", "kept", "listeners", "proxy_ips", "purpose", "resolver", "rule", "url", "via")
 
     def __init__(
         self,
@@ -96,6 +101,7 @@ class Hop:
         asked: Url | None,
         listeners: Callable[[], Iterable[tuple[str, int]]],
         resolver: Resolver,
+        via: Proxy | None = None,
     ) -> None:
         self.url = url
         self.rule = rule
@@ -103,7 +109,9 @@ class Hop:
         self.asked = asked  # where a redirect from elsewhere began; None at the asked origin
         self.listeners = listeners
         self.resolver = resolver
-        self.addresses: tuple[str, ...] | None = None
+        self.via = via
+        self.addresses: tuple[str, ...] | None = None  # of the URL's host
+        self.proxy_ips: tuple[str, ...] | None = (via.ip,) if via is not None and via.ip else None  # the proxy's addresses
         self.handler: CountedHandler | None = None  # of the connection that was handed out for this leg
         self.kept = False  # whether that one had been used before
 
@@ -145,12 +153,30 @@ class Hop:
             return refusals.private_address(url, self.purpose, resolved=resolved, asked=self.asked)
         return None
 
+    @property
+    def dials(self) -> tuple[str, int]:
+        """The host and port that a connection is made to."""
+        return (self.url.host, self.url.port) if self.via is None else (self.via.host, self.via.port)
+
+    async def resolve_dialled(self) -> tuple[str, ...]:
+        """The addresses of the host that is dialled. Raises `DoorError`, `OSError`."""
+        if self.via is None:
+            return await self.resolve()
+        if self.proxy_ips is None:
+            answers = await self.resolver.resolve(self.via.host, self.via.port)
+            if not answers:
+                raise socket.gaierror(socket.EAI_NONAME, "no address")
+            self.proxy_ips = tuple(dict.fromkeys(str(ipaddress.ip_address(answer)) for answer in answers))[:ADDRESSES_DIALLED]
+        return self.proxy_ips
+
     def may_dial(self, ip: str) -> bool:
-        """Whether `ip` is one of the vetted addresses, judged once more."""
+        """Whether `ip` is one of the vetted addresses, judged once more; through a proxy, one of the proxy's, not ours."""
         try:
             canonical = str(ipaddress.ip_address(ip))
         except ValueError:
             return False
+        if self.via is not None:
+            return canonical in (self.proxy_ips or ()) and not is_own_listener(canonical, self.via.port, self.listeners())
         return canonical in (self.addresses or ()) and self.objection(canonical, resolved=True) is None
 
 
@@ -165,6 +191,7 @@ class CountedHandler(ResponseHandler):
         super().__init__(loop=loop)
         self.fresh = True
         self.made_under: Allowance | None = None
+        self.made_via: Proxy | None = None
         self.received = 0
         self.most = _HEAD_BYTES
         self.overrun = False
@@ -226,8 +253,8 @@ class GuardedConnector(TCPConnector):
                 if not peer or not hop.may_dial(str(peer[0])):
                     connection.close()
                     raise ClientConnectionError("the peer is not the vetted address")
-                handler.fresh, handler.made_under = False, hop.rule
-            elif handler.made_under != hop.rule or handler.should_close:
+                handler.fresh, handler.made_under, handler.made_via = False, hop.rule, hop.via
+            elif handler.made_under != hop.rule or handler.made_via != hop.via or handler.should_close:
                 connection.close()
                 continue
             hop.kept = not fresh
@@ -246,11 +273,10 @@ class _VettedResolver(AbstractResolver):
         family: socket.AddressFamily = socket.AF_UNSPEC,  # noqa: ARG002 - aiohttp's signature; both families are dialled
     ) -> list[ResolveResult]:
         hop = hop_now.get()
-        if (host, port) != (hop.url.host, hop.url.port):
+        if (host, port) != hop.dials:
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-        return [
-            ResolveResult(hostname=host, host=ip, port=port, family=_family(ip), proto=0, flags=0) for ip in await hop.resolve()
-        ]
+        addresses = await hop.resolve_dialled()
+        return [ResolveResult(hostname=host, host=ip, port=port, family=_family(ip), proto=0, flags=0) for ip in addresses]
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -260,19 +286,10 @@ def _socket(info: AddressInfo, sockets: SocketFactory | None) -> socket.socket:
     """The socket for one address that is about to be dialled, or `PermissionError`."""
     family, kind, proto, _, address = info
     hop = hop_now.get()
-    if address[1] != hop.url.port or not hop.may_dial(str(address[0])):
+    if address[1] != hop.dials[1] or not hop.may_dial(str(address[0])):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return sockets(info) if sockets is not None else socket.socket(family, kind, proto)
 
 
 def _family(ip: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in ip else socket.AF_INET
-
-
-def tls_context() -> ssl.SSLContext:
-    """The default context: the system's certificates, names checked, HTTP/1.1 only."""
-    import ssl
-
-    context = ssl.create_default_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
