@@ -19,7 +19,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from webseam import __version__
 from webseam.config import LIMITS
-from webseam.egress import refusals, replies
+from webseam.egress import cache, refusals, replies
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now, tls_context
 from webseam.egress.faults import redacted, timed_out, translate
 from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected
@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
     from typing import Final
 
-    from webseam.call import Call
+    from webseam.call import Call, Step
     from webseam.egress.addresses import Allowance
+    from webseam.egress.cache import Cache
     from webseam.egress.dialer import Resolver, SocketFactory
     from webseam.egress.urls import Url
-    from webseam.seam.contract import Door
+    from webseam.seam.contract import CacheMode, Door
 
 Reply = TypeVar("Reply")
 
@@ -66,7 +67,7 @@ class Egress:
 
     `allowances` gives an account's exceptions and `listeners` our own listening sockets; both are asked anew for every request.
     `ports` are those open on public hosts. `resolver`, `tls` and `sockets` (which makes the socket of an address that has
-    already been vetted) replace the system's.
+    already been vetted) replace the system's. `cache` gives an account's HTTP cache, None where nothing is to be kept.
     """
 
     def __init__(
@@ -79,8 +80,10 @@ class Egress:
         ports: frozenset[int] = OPEN_PORTS,
         tls: ssl.SSLContext | None = None,
         sockets: SocketFactory | None = None,
+        cache: Callable[[str], Cache | None] = lambda _: None,
     ) -> None:
         self.allowances = allowances
+        self.cache = cache
         self.listeners = listeners
         self.user_agent = user_agent or default_user_agent()
         self.ports = ports
@@ -148,16 +151,23 @@ class _Door:
         self._watching = False
 
     async def send(
-        self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None, held: ExitStack | None = None
+        self,
+        request: HttpRequest,
+        *,
+        follow: bool = False,
+        max_bytes: int | None = None,
+        held: ExitStack | None = None,
+        cache: CacheMode = "off",
     ) -> HttpReply:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
         claim = Claim(self._egress.rooms)
+        bounds = Bounds(limit, follow=follow, cache=cache)
         if held is None:
             with contextlib.closing(claim):
-                return await self._send(request, Bounds(limit, follow=follow), claim)
+                return await self._send(request, bounds, claim)
         held.callback(claim.close)
-        return await self._send(request, Bounds(limit, follow=follow), claim)
+        return await self._send(request, bounds, claim)
 
     async def robots(self, url: str) -> RobotsVerdict:
         """What robots.txt of the URL's origin says to us; see `seam.contract.Door`.
@@ -229,39 +239,61 @@ class _Door:
 
     async def _one(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
         """One leg, recorded as one step."""
-        egress, url = self._egress, leg.url
+        host = without_secrets(leg.url.host, secrets) if secrets else leg.url.host
+        with self._call.step("http", method=leg.method, host=host) as step:
+            hop = self._hop(leg)
+            if bounds.cache == cache.OFF:
+                return await self._exchange(leg, hop, step, bounds, claim)
+            kept = self._egress.cache(self._call.account)
+            if kept is None or cache.passes_by(leg, self._purpose, secrets, bounds):
+                if bounds.cache == cache.ONLY:
+                    raise refusals.never_cached(leg.url, switched_off=kept is None)
+                return await self._exchange(leg, hop, step, bounds, claim)
+            key = cache.key(self._call.account, self._purpose, hop.rule, leg.url.href)
+            # A hop for each time the site is asked: it resolves once.
+            return await kept.reply(
+                cache.Wanted(key, leg, bounds, claim, step),
+                lambda leg: self._exchange(leg, self._hop(leg), step, bounds, claim),
+            )
+
+    def _hop(self, leg: Leg) -> Hop:
+        """The hop of the leg, its spelling vetted. Raises `DoorError`."""
+        egress = self._egress
         hop = Hop(
-            url,
+            leg.url,
             rule=egress.rule(self._call, self._purpose, leg),
             purpose=self._purpose,
             asked=leg.from_elsewhere,
             listeners=egress.listeners,
             resolver=egress.resolver,
         )
-        session = egress.session()
-        host = without_secrets(url.host, secrets) if secrets else url.host
-        with self._call.step("http", method=leg.method, host=host) as step:
-            hop.check_spelling(egress.ports)
-            token = hop_now.set(hop)
-            try:
-                async with session.request(
-                    leg.method,
-                    yarl.URL(url.href, encoded=True),
-                    headers=leg.headers,
-                    data=_payload(leg.body),
-                    allow_redirects=False,
-                ) as response:
-                    step.detail["status"] = response.status
-                    assert hop.handler is not None  # set by the connector when it handed out the connection
-                    return await replies.read(response, hop.handler, leg, step, bounds, claim)
-            # ValueError and RuntimeError: what aiohttp and uvloop raise for some hostile replies and for closed transports.
-            except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, RuntimeError) as error:
-                if hop.handler is not None and hop.handler.overrun:
-                    what = "The reply of" if "status" in step.detail else "The headers of"
-                    raise refusals.too_large(url, what, hop.handler.most) from None
-                raise translate(error, url) from None
-            finally:
-                hop_now.reset(token)
+        hop.check_spelling(egress.ports)
+        return hop
+
+    async def _exchange(self, leg: Leg, hop: Hop, step: Step, bounds: Bounds, claim: Claim) -> HttpReply:
+        """The site's own reply to one leg."""
+        url = leg.url
+        session = self._egress.session()
+        token = hop_now.set(hop)
+        try:
+            async with session.request(
+                leg.method,
+                yarl.URL(url.href, encoded=True),
+                headers=leg.headers,
+                data=_payload(leg.body),
+                allow_redirects=False,
+            ) as response:
+                step.detail["status"] = response.status
+                assert hop.handler is not None  # set by the connector when it handed out the connection
+                return await replies.read(response, hop.handler, leg, step, bounds, claim)
+        # ValueError and RuntimeError: what aiohttp and uvloop raise for some hostile replies and for closed transports.
+        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, RuntimeError) as error:
+            if hop.handler is not None and hop.handler.overrun:
+                what = "The reply of" if "status" in step.detail else "The headers of"
+                raise refusals.too_large(url, what, hop.handler.most) from None
+            raise translate(error, url) from None
+        finally:
+            hop_now.reset(token)
 
 
 def _payload(body: bytes) -> bytes | io.BytesIO | None:
