@@ -195,15 +195,19 @@ def test_a_body_larger_than_an_eighth_of_the_limit_is_not_kept_and_what_it_repla
 def test_what_a_dead_process_left_unfinished_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
     child = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)
     dead = tmp_path / f".{int(child.stdout)}-{'0' * 16}.new"
-    living = tmp_path / f".{os.getppid()}-{'0' * 16}.new"
+    other = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    living = tmp_path / f".{other.pid}-{'0' * 16}.new"
     ours = tmp_path / f".{os.getpid()}-{'0' * 16}.new"  # of a process of our number before us, as in a container
     for path in (dead, living, ours):
         path.write_bytes(b"x" * MEGABYTE)
-    keep(Entries(tmp_path), b"body")
-    assert [path.exists() for path in (dead, living, ours)] == [False, True, False]
-    later = living.stat().st_mtime + 601
-    keep(Entries(tmp_path, clock=lambda: later), b"body")
-    assert not living.exists()
+    try:
+        keep(Entries(tmp_path), b"body")
+        assert [path.exists() for path in (dead, living, ours)] == [False, True, False]
+        later = living.stat().st_mtime + 601
+        keep(Entries(tmp_path, clock=lambda: later), b"body")
+        assert not living.exists()
+    finally:
+        other.communicate()
 
 
 def test_clearing_says_what_it_was(tmp_path: Path) -> None:

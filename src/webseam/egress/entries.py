@@ -27,6 +27,7 @@ import struct
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -47,7 +48,7 @@ _MOST_HEAD: Final = LIMITS.header_bytes * 8  # as JSON escapes it
 _NAME: Final = re.compile(r"[0-9a-f]{64}\.[0-3]")
 _UNFINISHED: Final = re.compile(r"\.([0-9]{1,10})-[0-9a-f]{16}\.new")
 _UNFINISHED_SECONDS: Final = 600.0  # after which no living process can still be writing one
-_PATIENCE: Final = (0.01, 0.03, 0.1)  # seconds: on Windows a file that somebody reads cannot be replaced for a moment
+_PATIENCE: Final = (0.01, 0.03, 0.1)  # seconds: on Windows a file that somebody reads can be neither replaced nor removed
 _READ_FLAGS: Final = (
     os.O_RDONLY
     | getattr(os, "O_BINARY", 0)
@@ -148,7 +149,8 @@ class Entries:
         try:
             self._make_room(fresh.name, _blocks(size))
             self._write(fresh, opening + written, body)
-            _replace(fresh, self._place(head.key, asked))
+            place = self._place(head.key, asked)
+            _patiently(lambda: fresh.replace(place))
         except OSError:
             _remove(fresh)
             raise
@@ -158,9 +160,9 @@ class Entries:
         return True
 
     def forget(self, key: str, asked: Mapping[str, str]) -> None:
-        """Forget what a request with the headers `asked` would get."""
+        """Forget what a request with the headers `asked` would get. Raises `OSError`."""
         for entry in self._matching(key, asked):
-            _remove(entry.path)
+            _patiently(partial(entry.path.unlink, missing_ok=True))
 
     def usage(self) -> Usage:
         """What lies here now, whoever put it there."""
@@ -302,15 +304,15 @@ def _exactly(read: Callable[[int], bytes | None], size: int) -> bytes:
     return b"".join(pieces)
 
 
-def _replace(fresh: Path, path: Path) -> None:
+def _patiently(act: Callable[[], object]) -> None:
     for seconds in _PATIENCE:
         try:
-            fresh.replace(path)
+            act()
         except PermissionError:
             time.sleep(seconds)
         else:
             return
-    fresh.replace(path)
+    act()
 
 
 def _remove(path: Path) -> bool:
