@@ -7,13 +7,13 @@ read `Call.steps`; nothing is instrumented twice. A Call belongs to one request 
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from webseam.config import LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from types import TracebackType
     from typing import Literal
 
 LOCAL = "local"
@@ -52,17 +52,27 @@ class Caller:
 class Step:
     """One thing that was done for a call: `name`, when it began (s after the call did), how long it took (s), details.
 
-    `outcome` is `"ok"` or the `kind` of what was raised. Details never hold a secret, a header value or a body.
+    `outcome` is `"ok"` or the `kind` of what was raised. Details never hold a secret, a header value or a body. `with` ends it.
     """
 
-    __slots__ = ("began", "detail", "name", "outcome", "seconds")
+    __slots__ = ("_call", "began", "detail", "name", "outcome", "seconds")
 
-    def __init__(self, name: str, began: float, detail: dict[str, Any]) -> None:
+    def __init__(self, call: Call, name: str, detail: dict[str, Any]) -> None:
+        self._call = call
         self.name = name
-        self.began = began
+        self.began = call.clock() - call.began
         self.seconds = 0.0
         self.outcome = "ok"
         self.detail = detail
+
+    def __enter__(self) -> Step:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        call = self._call
+        self.seconds = call.clock() - call.began - self.began
+        if error is not None:
+            self.outcome = getattr(error, "kind", type(error).__name__)
 
     def __repr__(self) -> str:
         return f"Step({self.name!r}, {self.seconds * 1000:.1f} ms, {self.outcome}, {self.detail})"
@@ -117,17 +127,9 @@ class Call:
         else:
             self._callbacks.append(callback)
 
-    @contextmanager
-    def step(self, name: str, **detail: Any) -> Iterator[Step]:
-        """Record one step; what is raised inside is recorded by its kind and goes on."""
-        began = self.clock()
-        step = Step(name, began - self.began, detail)
+    def step(self, name: str, **detail: Any) -> Step:
+        """Record one step, which lasts as long as its `with`; what is raised inside is recorded by its kind and goes on."""
+        step = Step(self, name, detail)
         if len(self.steps) < LIMITS.call_steps:
             self.steps.append(step)
-        try:
-            yield step
-        except BaseException as error:
-            step.outcome = getattr(error, "kind", type(error).__name__)
-            raise
-        finally:
-            step.seconds = self.clock() - began
+        return step

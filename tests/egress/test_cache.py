@@ -282,6 +282,18 @@ def test_replies_that_vary_are_for_requests_of_their_kind(run: Any, respond: Any
     run(main)
 
 
+def test_a_page_that_varies_by_who_we_are_is_asked_for_by_the_next_version(net: Any, respond: Any, tmp_path: Path) -> None:
+    async def main(user_agent: str) -> None:
+        async with net(cache=Caches(tmp_path, clock=lambda: NOW).of, user_agent=user_agent) as web:
+            kept = Kept(web, Caches(tmp_path), [])
+            site = await web.public_site("a.test", respond(user_agent.encode(), vary="User-Agent", **FRESH))
+            said = [(await kept.get("http://a.test/"))[1] for _ in range(2)]
+            assert (said, len(site.requests)) == (["stored", "hit"], 1)
+
+    asyncio.run(main("webseam/1"))
+    asyncio.run(main("webseam/2"))
+
+
 def test_a_compressed_page_is_kept_as_it_was_read(run: Any, respond: Any) -> None:
     async def main(kept: Kept) -> None:
         _, origin = await kept.web.allowed_site(respond(gzip.compress(b"page" * 99), content_encoding="gzip", **FRESH))
@@ -521,6 +533,28 @@ def test_a_hit_asks_no_name_server_and_a_name_that_turned_private_is_refused_whe
         kept.later(60)
         assert (await kept.refused("http://a.test/")).kind == "blocked_address"
         assert len(site.requests) == 1
+
+    run(main)
+
+
+def test_an_exception_made_while_the_cache_is_looked_into_lets_nothing_into_the_public_part(run: Any, respond: Any) -> None:
+    async def main(kept: Kept) -> None:
+        site = await kept.web.site(respond(b"inside", **FRESH))
+        kept.web.egress.ports = frozenset({site.port})
+        kept.web.resolver.names["public.test"] = [["127.0.0.1"]]
+        url = f"http://public.test:{site.port}/"
+        times = 0
+
+        def allowances(_: str) -> list[Allowance]:  # there from the second question on, and then no more
+            nonlocal times
+            times += 1
+            return [Allowance("local", "public.test", site.port)] if times == 2 else []
+
+        kept.web.egress.allowances = allowances
+        assert (await kept.refused(url)).kind == "blocked_address"
+        times = 9
+        assert (await kept.refused(url, "only")).kind == "not_cached"
+        assert site.requests == []
 
     run(main)
 

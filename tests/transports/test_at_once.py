@@ -483,3 +483,70 @@ def test_many_connections_each_get_their_own_answers() -> None:
         for thread in threads:
             thread.join(60)
         assert found == [True] * 16 * 51
+
+
+# ------------------------------------------------------------------------------------------------ whatever is raised
+
+
+class PanicError(BaseException):
+    """As some extensions raise."""
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, PanicError])
+@pytest.mark.parametrize("where", ["provider", "authenticate"])
+def test_whatever_is_raised_ends_one_request_and_no_server(error: type[BaseException], where: str) -> None:
+    armed = False
+
+    def raises(*_: Any) -> Any:
+        if armed:
+            raise error
+        return text("well") if where == "provider" else "a"
+
+    async def main() -> None:
+        nonlocal armed
+        faults: list[BaseException] = []
+        tools: dict[str, Tool] = {"raises": raises if where == "provider" else at_once}
+        app = application(tools, faults, authenticate=raises if where == "authenticate" else None)
+        for known in (False, True):
+            armed = False
+            protocol, wire = connected(app)
+            call = message(modern_call("raises"))
+            await given(protocol, *[call] * known)
+            armed = True
+            await given(protocol, call)
+            await asyncio.sleep(1)
+            (status, body) = answers(wire)[-1]
+            assert len(answers(wire)) == 1 + known
+            assert status == 500 or json.loads(body)["error"]["code"] == -32603  # a provider's fault is the engine's to tell
+
+    timeless(main())
+
+
+def test_a_subclass_sees_every_request() -> None:
+    class Mine(Application):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            await send({"type": "http.response.start", "status": 418, "headers": [(b"content-length", b"0")]})
+            await send({"type": "http.response.body", "body": b""})
+
+    async def main() -> None:
+        plain = application()
+        app = Mine(plain.engine, [HOST], [], None, "/mcp", None, 15.0, resumable_answers=False)
+        config = uvicorn.Config(app, ws="none", lifespan="off", log_config=None, access_log=False, proxy_headers=False)
+        config.load()
+        protocol = gathering_protocol()(config, ServerState(), {}, asyncio.get_running_loop())
+        wire: Any = Wire()
+        protocol.connection_made(wire)
+        await given(protocol, message(PING % 1), message(PING % 1))
+        assert [status for status, _ in answers(wire)] == [418, 418]
+
+    timeless(main())
+
+
+def test_a_length_with_a_space_behind_it_is_a_length_however_the_body_comes() -> None:
+    async def main() -> None:
+        protocol, wire = connected(application())
+        spaced = message(PING % 1).replace(b"\r\n\r\n", b" \r\n\r\n")
+        await given(protocol, spaced, spaced[:-1], spaced[-1:])
+        assert answers(wire) == [(200, PONG % 1)] * 2
+
+    timeless(main())

@@ -32,7 +32,7 @@ from webseam.seam.contract import HttpReply
 from webseam.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
     from typing import Any, Final, TypeVar
 
@@ -65,10 +65,11 @@ MOST_WAITING_BYTES: Final = 4 * LIMITS.body_bytes
 
 
 class Wanted(NamedTuple):
-    """One leg, as the cache sees it: what it is filed under, what is sent, which `mode`, within which bounds."""
+    """One leg, as the cache sees it: what it is filed under, what is sent with which headers (all of them), the bounds."""
 
     key: str
     leg: Leg
+    asked: Mapping[str, str]
     bounds: Bounds
     claim: Claim
     step: Step
@@ -148,7 +149,7 @@ class Cache:
     # ------------------------------------------------------------------------------------------- what is kept
 
     async def _find(self, wanted: Wanted) -> Entry | None:
-        entry = await self._aside(lambda: self.entries.find(wanted.key, wanted.leg.headers))
+        entry = await self._aside(lambda: self.entries.find(wanted.key, wanted.asked))
         if entry is not None and entry.head.bodiless and not wanted.bounds.follow:
             return None
         return entry
@@ -183,7 +184,7 @@ class Cache:
 
     async def _settle(self, reply: HttpReply, requested_at: float, wanted: Wanted) -> None:
         """Keep the reply, or forget what it makes untrue."""
-        headers, asked, entries = freshness.worth_keeping(reply.headers), wanted.leg.headers, self.entries
+        headers, asked, entries = freshness.worth_keeping(reply.headers), wanted.asked, self.entries
         received = Received(reply.status, headers, requested_at, self._clock())
         if not freshness.may_keep(received):
             if freshness.replaces(reply.status):

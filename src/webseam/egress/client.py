@@ -20,9 +20,10 @@ from aiohttp.http_exceptions import HttpProcessingError
 from webseam import __version__
 from webseam.config import LIMITS
 from webseam.egress import cache, refusals, replies
+from webseam.egress.deadlines import Deadlines
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now, tls_context
 from webseam.egress.faults import redacted, timed_out, translate
-from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected
+from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected, standard_headers
 from webseam.egress.replies import Bounds
 from webseam.egress.robots import Robots
 from webseam.egress.rooms import Claim, Rooms
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from webseam.call import Call, Step
     from webseam.egress.addresses import Allowance
     from webseam.egress.cache import Cache
+    from webseam.egress.deadlines import Deadline
     from webseam.egress.dialer import Resolver, SocketFactory
     from webseam.egress.urls import Url
     from webseam.seam.contract import CacheMode, Door
@@ -94,6 +96,7 @@ class Egress:
         self._sockets = sockets
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._deadlines: Deadlines | None = None
 
     def door(self, call: Call, purpose: str) -> Door:
         """A door for one call, for `reading`, `index`, `engine:NAME` or `plugin:NAME`: which exceptions count turns on that."""
@@ -103,6 +106,9 @@ class Egress:
         """Close every connection. The Egress may be used again afterwards, also in another event loop."""
         session, self._session, self._loop = self._session, None, None
         self.rooms = Rooms()
+        if self._deadlines is not None:
+            self._deadlines.close()
+            self._deadlines = None
         if session is not None:
             await session.close()
 
@@ -115,6 +121,7 @@ class Egress:
             self._loop = loop
             self._session = aiohttp.ClientSession(
                 connector=GuardedConnector(tls=self._tls, sockets=self._sockets),
+                headers=standard_headers(self.user_agent),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 trust_env=False,
@@ -126,6 +133,12 @@ class Egress:
         elif self._loop is not loop:
             raise RuntimeError("this Egress is used in another event loop: close it there first")
         return self._session
+
+    def deadlines(self) -> Deadlines:
+        """Those of the running event loop."""
+        if self._deadlines is None:
+            self._deadlines = Deadlines(asyncio.get_running_loop())
+        return self._deadlines
 
     def rule(self, call: Call, purpose: str, leg: Leg) -> Allowance | None:
         """The exception that opens the leg's host and port, if there is one and the leg may use it."""
@@ -147,7 +160,7 @@ class _Door:
         self._egress = egress
         self._call = call
         self._purpose = purpose
-        self._running: set[asyncio.Timeout] = set()
+        self._running: set[Deadline] = set()
         self._watching = False
 
     async def send(
@@ -162,12 +175,14 @@ class _Door:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
         claim = Claim(self._egress.rooms)
-        bounds = Bounds(limit, follow=follow, cache=cache)
-        if held is None:
-            with contextlib.closing(claim):
-                return await self._send(request, bounds, claim)
-        held.callback(claim.close)
-        return await self._send(request, bounds, claim)
+        bounds = Bounds(limit, follow, cache=cache)
+        if held is not None:
+            held.callback(claim.close)
+        try:
+            return await self._send(request, bounds, claim)
+        finally:
+            if held is None:
+                claim.close()
 
     async def robots(self, url: str) -> RobotsVerdict:
         """What robots.txt of the URL's origin says to us; see `seam.contract.Door`.
@@ -187,7 +202,7 @@ class _Door:
 
     async def _send(self, request: HttpRequest, bounds: Bounds, claim: Claim, seconds: float | None = None) -> HttpReply:
         try:
-            leg = first_leg(request, self._egress.user_agent)
+            leg = first_leg(request)
             return await self._within(self._follow(leg, request.secrets, bounds, claim), leg.url, seconds, claim)
         except DoorError as error:
             # Without its cause: aiohttp's exceptions hold URLs, and a traceback in a log would show them.
@@ -206,22 +221,22 @@ class _Door:
             self._watching = True
             loop = asyncio.get_running_loop()
             call.on_cancel(lambda: _in_loop(loop, self._hang_up))
+        scope = self._egress.deadlines().within(left)
+        self._running.add(scope)
         try:
-            async with asyncio.timeout(left) as scope:
-                self._running.add(scope)
-                try:
-                    return await work
-                finally:
-                    self._running.discard(scope)
+            with scope:
+                return await work
         except TimeoutError:
             given = call.deadline - call.began if seconds is None or seconds > left else seconds
             if claim is not None and claim.waiting and not call.cancelled:
                 raise refusals.no_room(url, given) from None
             raise timed_out(url, given, cancelled=call.cancelled) from None
+        finally:
+            self._running.discard(scope)
 
     def _hang_up(self) -> None:
         for scope in self._running:
-            scope.reschedule(0)
+            scope.pass_now()
 
     async def _follow(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
         """The legs, one after another, until one is answered by something else than a redirect."""
@@ -230,7 +245,7 @@ class _Door:
             location = reply.headers.get("location")
             if not bounds.follow or reply.status not in REDIRECTS or location is None:
                 return reply
-            leg = redirected(leg, reply.status, location, self._egress.user_agent)
+            leg = redirected(leg, reply.status, location)
         raise DoorError(
             f"{leg.asked.authority} redirects more than {LIMITS.redirects} times: ask for the page it leads to.",
             kind="too_many_redirects",
@@ -239,9 +254,10 @@ class _Door:
 
     async def _one(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
         """One leg, recorded as one step."""
+        rule = self._egress.rule(self._call, self._purpose, leg)  # once: what is kept is filed under the one it was got under
         host = without_secrets(leg.url.host, secrets) if secrets else leg.url.host
         with self._call.step("http", method=leg.method, host=host) as step:
-            hop = self._hop(leg)
+            hop = self._hop(leg, rule)
             if bounds.cache == cache.OFF:
                 return await self._exchange(leg, hop, step, bounds, claim)
             kept = self._egress.cache(self._call.account)
@@ -249,19 +265,20 @@ class _Door:
                 if bounds.cache == cache.ONLY:
                     raise refusals.never_cached(leg.url, switched_off=kept is None)
                 return await self._exchange(leg, hop, step, bounds, claim)
-            key = cache.key(self._call.account, self._purpose, hop.rule, leg.url.href)
+            key = cache.key(self._call.account, self._purpose, rule, leg.url.href)
+            asked = {**standard_headers(self._egress.user_agent), **leg.headers}
             # A hop for each time the site is asked: it resolves once.
             return await kept.reply(
-                cache.Wanted(key, leg, bounds, claim, step),
-                lambda leg: self._exchange(leg, self._hop(leg), step, bounds, claim),
+                cache.Wanted(key, leg, {name.lower(): value for name, value in asked.items()}, bounds, claim, step),
+                lambda leg: self._exchange(leg, self._hop(leg, rule), step, bounds, claim),
             )
 
-    def _hop(self, leg: Leg) -> Hop:
+    def _hop(self, leg: Leg, rule: Allowance | None) -> Hop:
         """The hop of the leg, its spelling vetted. Raises `DoorError`."""
         egress = self._egress
         hop = Hop(
             leg.url,
-            rule=egress.rule(self._call, self._purpose, leg),
+            rule=rule,
             purpose=self._purpose,
             asked=leg.from_elsewhere,
             listeners=egress.listeners,
@@ -279,7 +296,7 @@ class _Door:
             async with session.request(
                 leg.method,
                 yarl.URL(url.href, encoded=True),
-                headers=leg.headers,
+                headers=leg.headers or None,
                 data=_payload(leg.body),
                 allow_redirects=False,
             ) as response:

@@ -41,7 +41,8 @@ _HEADER_VALUE_CHARS: Final = 16_384
 
 
 class Leg(NamedTuple):
-    """What is sent to one origin. `asked` is where the caller began; `own` says that no leg so far left its origin."""
+    """What is sent to one origin; `headers` are those beside the standard ones. `asked` is where the caller began; `own` says
+    that no leg so far left its origin."""
 
     url: Url
     method: str
@@ -57,17 +58,21 @@ class Leg(NamedTuple):
         return None if self.own else self.asked
 
 
-def first_leg(request: HttpRequest, user_agent: str) -> Leg:
+def standard_headers(user_agent: str) -> dict[str, str]:
+    """What goes with every leg, unless the caller's own Accept or User-Agent takes its place."""
+    return {"User-Agent": user_agent, "Accept": "*/*", "Accept-Encoding": ACCEPT_ENCODING}
+
+
+def first_leg(request: HttpRequest) -> Leg:
     """The leg that `request` asks for. Raises `DoorError` (`invalid_url`, `blocked_scheme`, `invalid_request`)."""
     url = parse(request.url)
     method = request.method.upper()
     if method not in _METHODS:
         raise _invalid_request(url, f"the method must be one of {', '.join(sorted(_METHODS))}")
-    headers = {"User-Agent": user_agent, "Accept": "*/*"}
     if not request.headers:
-        headers["Accept-Encoding"] = ACCEPT_ENCODING
-        return Leg(url, method, headers, request.body, url)
-    names = {name.lower(): name for name in headers}
+        return Leg(url, method, {}, request.body, url)
+    names: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for name, value in request.headers.items():
         key = name.lower()
         if not _HEADER_NAME.fullmatch(name):
@@ -83,11 +88,10 @@ def first_leg(request: HttpRequest, user_agent: str) -> Leg:
         headers.pop(names.get(key, name), None)
         names[key] = name
         headers[name] = value
-    headers["Accept-Encoding"] = ACCEPT_ENCODING
-    return Leg(url, method, headers, request.body, asked=url)
+    return Leg(url, method, headers, request.body, url)
 
 
-def redirected(leg: Leg, status: int, location: str, user_agent: str) -> Leg:
+def redirected(leg: Leg, status: int, location: str) -> Leg:
     """The leg that a redirect leads to. Raises `DoorError` when it may not be followed; the address is judged later."""
     try:
         url = join(leg.url, location)
@@ -111,7 +115,6 @@ def redirected(leg: Leg, status: int, location: str, user_agent: str) -> Leg:
         if body or method not in ("GET", "HEAD"):
             raise refusals.bad_reply(leg.url, f"it redirects a {method} request to another origin ({url.authority})")
         headers = {name: value for name, value in headers.items() if name.lower() in _CROSSES_ORIGINS}
-        headers |= {"User-Agent": user_agent, "Accept-Encoding": ACCEPT_ENCODING}
     seen = leg.seen | {(leg.method, leg.url.href)}
     if (method, url.href) in seen:
         raise DoorError(

@@ -68,7 +68,8 @@ async def read(
     if redirects or leg.method == "HEAD" or response.status in _NO_BODY:
         return HttpReply(response.status, headers, b"", leg.url.href)
     try:
-        names = codings(headers.get("content-encoding", ""))
+        coded = headers.get("content-encoding")
+        names = codings(coded) if coded else []
         body = await _body(response, names, leg.url, step, bounds, claim)
     except UndecodableError as error:
         raise refusals.bad_reply(leg.url, str(error)) from None
@@ -85,24 +86,27 @@ async def _body(response: ClientResponse, names: list[str], url: Url, step: Step
     most = LIMITS.wire_bytes if names else min(LIMITS.wire_bytes, bounds.limit)
     if declared is not None and declared > most and not bounds.cut:
         raise refusals.too_large(url, "The reply of", most)
-    decoder = Decoder(names, LIMITS.body_bytes)
-    expand = decoder.feed if names else lambda chunk: (chunk,)
+    decoder = Decoder(names, LIMITS.body_bytes) if names else None
     pieces: list[bytes] = []
     wire = size = 0
-    while chunk := await response.content.readany():
+    content = response.content
+    # What is there is taken without a step of the event loop: of a small page that is all of it.
+    while chunk := (content.read_nowait() if content.is_eof() and not content.exception() else await content.readany()):
         wire += len(chunk)
         step.detail["bytes"] = wire
         if wire > LIMITS.wire_bytes:
             raise refusals.too_large(url, "The reply of", LIMITS.wire_bytes)
-        for piece in expand(chunk):
+        for piece in (chunk,) if decoder is None else decoder.feed(chunk):
             size += len(piece)
             pieces.append(piece)
             if size > bounds.limit:
                 if bounds.cut:
                     return b"".join(pieces)[: bounds.limit]
                 raise refusals.too_large(url, "The decompressed reply of" if names else "The reply of", bounds.limit)
-            await claim.grow(size)
-    decoder.finish()
+            if size > LIMITS.body_small_bytes:
+                await claim.grow(size)
+    if decoder is not None:
+        decoder.finish()
     return b"".join(pieces)
 
 

@@ -218,7 +218,8 @@ class Application:
         once, else what is left to be awaited. `headers` are from `head`, of this request or of an earlier one that had the
         same: who calls is asked each time.
 
-        This is how most calls go, without the dictionaries and the steps of ASGI, which cost more than a small call does.
+        What answers at once, `authenticate` or a provider's plain function, runs in no task here: `asyncio.current_task()` is
+        None. This is how most calls go, without the dictionaries and the steps of ASGI, which cost more than a small call does.
         """
         try:
             caller = self.caller_of(headers)
@@ -226,7 +227,7 @@ class Application:
                 return partial(self.later, caller, headers, body)
             self.check_caller(caller)
             outcome = self.engine.receive(body, caller, None, headers)
-        except Exception as error:  # noqa: BLE001  # it is answered where all are
+        except BaseException as error:  # noqa: BLE001  # what asked would take it for its own: it is answered where all are
             return partial(_raise, error)
         if outcome.request is not None:
             return partial(self.work, outcome, outcome.request, None, headers.raw)
@@ -504,7 +505,7 @@ class Application:
         return lost(request)
 
 
-async def _raise(error: Exception, _receive: Receive, _send: Send) -> None:
+async def _raise(error: BaseException, _receive: Receive, _send: Send) -> None:
     raise error
 
 

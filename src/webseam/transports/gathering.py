@@ -186,7 +186,7 @@ class GatheringProtocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        whole = isinstance(self.app, Application) and not self.root_path
+        whole = type(self.app) is Application and not self.root_path  # a subclass may want to see every request
         self.path = self.app.path.encode() if whole else None  # where there is a short way
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -381,7 +381,7 @@ class GatheringProtocol(HttpToolsProtocol):
     def _again(self, known: Head, data: bytes) -> bool:
         """Answer a request, or begin to, whose head is the one before, if this is one."""
         body = known.body_of(data)
-        if body is None or not self._answered or self.flow.write_paused:
+        if body is None or not self._answered or self.flow.write_paused or self.app.has_sessions:
             return False
         self.head_since = self.idle_since = None
         self._short_way(known.headers, body)

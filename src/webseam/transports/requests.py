@@ -159,7 +159,7 @@ async def first_event(receiving: Awaitable[Event]) -> Event:
 def check_length(headers: Mapping[bytes, bytes]) -> None:
     """Refuse a body by the length it claims, where its sender would learn of it: one that is only sent once we say so, or so
     large that nobody sends it by mistake. Raises `Answer`."""
-    length = headers[b"content-length"]
+    length = headers[b"content-length"].strip()
     if not length.isdigit():
         raise Answer(400, "The Content-Length header is not a number.", CLOSE)
     declared = int(length[:20])
@@ -171,7 +171,7 @@ async def whole_body(event: Event, headers: Mapping[bytes, bytes], receive: Rece
     """The whole of a body that begins with `event`; None when the client left. Raises `Answer` when it is too large or takes
     too long."""
     limit = LIMITS.message_bytes
-    length = headers.get(b"content-length", b"0")
+    length = headers.get(b"content-length", b"0").strip()
     if not length.isdigit():
         raise Answer(400, "The Content-Length header is not a number.", CLOSE)
     declared = int(length[:20])
