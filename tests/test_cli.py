@@ -242,6 +242,7 @@ def test_doctor_names_a_secret_that_cannot_be_read(run: Run, tmp_path: Path, mon
         ["allow"],
         ["index"],
         ["index", "add"],
+        ["cache"],
         ["demo"],
         ["doctor"],
     ],

@@ -59,3 +59,28 @@ def test_a_data_directory_that_cannot_be_made_names_the_setting(tmp_path: Path) 
 def test_the_data_directory_is_the_owners_alone(tmp_path: Path) -> None:
     made = Config({"data": tmp_path / "new"}).data
     assert made.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("value", "on"), [(True, True), (False, False), ("on", True), ("OFF", False), ("0", False), ("yes", True), ("no", False)]
+)
+def test_the_cache_is_switched_by_any_usual_word(value: object, on: bool, tmp_path: Path) -> None:
+    assert Config({"data": tmp_path, "cache": value}).cache is on
+
+
+@pytest.mark.parametrize("value", ["", "maybe", 2, []])
+def test_a_switch_that_is_none_is_refused_by_name(value: object, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="WEBSEAM_CACHE"):
+        _ = Config({"data": tmp_path, "cache": value}).cache
+
+
+def test_the_cache_has_as_many_bytes_as_its_megabytes(tmp_path: Path) -> None:
+    assert Config({"data": tmp_path}).cache_bytes == 256 * 1024 * 1024
+    (tmp_path / "config.toml").write_text("cache_megabytes = 5")
+    assert Config({"data": tmp_path}).cache_bytes == 5 * 1024 * 1024
+
+
+@pytest.mark.parametrize("value", ["many", "0", "-1", 1.5, True, "9" * 5_000, 102_401])
+def test_megabytes_that_are_none_are_refused_by_name(value: object, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="WEBSEAM_CACHE_MEGABYTES"):
+        _ = Config({"data": tmp_path, "cache_megabytes": value}).cache_bytes

@@ -14,11 +14,12 @@ from webseam.config import Config
 from webseam.errors import WebseamError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from webseam.accounts.store import Store
     from webseam.actions.indexes import Indexes
     from webseam.egress.addresses import Allowance
+    from webseam.egress.cache import Cache
     from webseam.egress.client import Egress
     from webseam.protocol.engine import Engine
     from webseam.protocol.request import Request
@@ -67,6 +68,7 @@ class App:
                 pool=lambda: self.pool,
                 indexes=self.config.data / "indexes",
                 chosen={**self.config.engines, **(self._chosen or {})},
+                caching=self.config.cache,
             )
         return self._switchboard
 
@@ -83,6 +85,7 @@ class App:
                 listeners=self.store.listeners,
                 trust=trust(self.config),
                 proxies=proxies(self.config),
+                cache=self._cache(),
             )
         return self._egress
 
@@ -132,6 +135,14 @@ class App:
         if self._store is not None:
             self._store.close()
             self._store = self._switchboard = self._tools = None
+
+    def _cache(self) -> Callable[[str], Cache | None]:
+        if not self.config.cache:
+            return lambda _: None
+        from webseam.actions.cache import FOLDER
+        from webseam.egress.cache import Caches
+
+        return Caches(self.config.data / FOLDER, limit_bytes=self.config.cache_bytes).of
 
     def _allowances(self, account: str) -> Iterable[Allowance]:
         from webseam.egress.addresses import Allowance

@@ -14,9 +14,21 @@ from webseam.config import LIMITS
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
+    from typing import Literal
 
 LOCAL = "local"
 """The account of the one person who runs Webseam for themselves."""
+
+
+def folder_name(account: str) -> str:
+    """The name of the folder that holds what is kept for the account: its own where every system takes it, else a hash."""
+    import re
+
+    if re.fullmatch(r"(?!(?:aux|con|nul|prn|com\d|lpt\d)$)[a-z0-9][a-z0-9_-]{0,40}", account):
+        return account
+    import hashlib
+
+    return "a." + hashlib.sha256(account.encode()).hexdigest()[:32]
 
 
 class Caller:
@@ -67,9 +79,12 @@ class Step:
 
 
 class Call:
-    """One request on its way. `deadline` is in seconds of `clock` (`time.monotonic`)."""
+    """One request on its way. `deadline` is in seconds of `clock` (`time.monotonic`).
 
-    __slots__ = ("_callbacks", "account", "agent", "began", "cancelled", "clock", "deadline", "steps")
+    `cache` is what the caller wants of pages that are kept: "use" them, "only" them, or "refresh" them.
+    """
+
+    __slots__ = ("_callbacks", "account", "agent", "began", "cache", "cancelled", "clock", "deadline", "steps")
 
     def __init__(
         self,
@@ -78,9 +93,11 @@ class Call:
         *,
         seconds: float = LIMITS.call_seconds,
         clock: Callable[[], float] = time.monotonic,
+        cache: Literal["use", "only", "refresh"] = "use",
     ) -> None:
         self.account = account
         self.agent = agent
+        self.cache: Literal["use", "only", "refresh"] = cache
         self.clock = clock
         self.began = clock()
         self.deadline = self.began + seconds

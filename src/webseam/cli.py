@@ -157,7 +157,7 @@ def _run_search(options: argparse.Namespace) -> int:
 
 def _run_fetch(options: argparse.Namespace) -> int:
     arguments: dict[str, Any] = {"url": options.url}
-    for name in ("start", "max_chars", "find", "section"):
+    for name in ("start", "max_chars", "find", "section", "cache"):
         if getattr(options, name) is not None:
             arguments[name] = getattr(options, name)
     text, failed = _call_tool(options, "reading", "web_fetch", arguments)
@@ -413,6 +413,20 @@ def _say_reports(reports: Sequence[Report], as_json: bool) -> int:
     return FAILED if any(report.failed and not report.read for report in reports) else OK
 
 
+# ------------------------------------------------------------------------------------------------ what is kept of pages
+
+
+def _run_cache(options: argparse.Namespace) -> int:
+    import json
+
+    from webseam.actions import cache
+
+    config = _app(options).config
+    state = cache.clear(config, options.account) if options.clear else cache.state(config, options.account)
+    print(json.dumps(state.as_data(), indent=2) if options.json else state.sentence())
+    return OK
+
+
 # ------------------------------------------------------------------------------------------------ demo and doctor
 
 
@@ -505,6 +519,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "index list": _run_index_list,
     "index remove": _run_index_remove,
     "index rebuild": _run_index_rebuild,
+    "cache": _run_cache,
     "demo": _run_demo,
     "doctor": _run_doctor,
 }

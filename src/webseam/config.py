@@ -113,6 +113,8 @@ class Limits:
     robots_kept_seconds = 3_600.0
     ca_bytes = 8 * 1024 * 1024  # of one file with certificates or a key
     ca_files = 1_000  # in a folder of certificates
+    cache_bytes = 256 * 1024 * 1024  # on disk, of one account, unless cache_megabytes says otherwise
+    max_cache_bytes = 100 * 1024 * 1024 * 1024
 
     # documents and workers
     worker_processes = 2
@@ -137,6 +139,8 @@ LIMITS = Limits()
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8377
+
+_SWITCH = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
 
 
 class Config:
@@ -205,6 +209,28 @@ class Config:
                 "change WEBSEAM_CALL_SECONDS or `call_seconds` in config.toml."
             )
         return seconds
+
+    @property
+    def cache(self) -> bool:
+        """Whether the door keeps what it reads (`WEBSEAM_CACHE=off`, `cache = false`)."""
+        value = self._value("cache", True)
+        found = _SWITCH.get(str(value).strip().lower())
+        if found is None:
+            raise ConfigurationError(f"cache must be on or off, not {value!r}: change WEBSEAM_CACHE or `cache` in config.toml.")
+        return found
+
+    @property
+    def cache_bytes(self) -> int:
+        """How much the door keeps on disk for one account (`cache_megabytes`)."""
+        megabyte, most = 1024 * 1024, LIMITS.max_cache_bytes // (1024 * 1024)
+        value = self._value("cache_megabytes", LIMITS.cache_bytes // megabyte)
+        plain = isinstance(value, int | str) and str(value).isdecimal() and len(str(value)) < 9
+        if not plain or not 1 <= int(value) <= most:
+            raise ConfigurationError(
+                f"cache_megabytes must be a number from 1 to {most}, not {value!r}: "
+                "change WEBSEAM_CACHE_MEGABYTES or `cache_megabytes` in config.toml, or switch it off with cache = false."
+            )
+        return int(value) * megabyte
 
     @property
     def engines(self) -> dict[str, str]:

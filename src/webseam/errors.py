@@ -40,6 +40,7 @@ DOOR_KINDS = frozenset(
         "unsupported_type",
         "bad_reply",
         "invalid_request",
+        "not_cached",
     }
 )
 DOCUMENT_KINDS = frozenset({"unsupported_type", "unreadable", "too_large", "empty"})

@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     made = _command(
         group, "fetch", "run web_fetch as an agent would",
         "webseam fetch https://example.com/\nwebseam fetch https://example.com/ --find price\n"
-        "webseam fetch https://example.com/ --section Install",
+        "webseam fetch https://example.com/ --section Install\nwebseam fetch https://example.com/ --cache refresh",
     )  # fmt: skip
     made.add_argument("url")
     made.add_argument("--engine", help="use this reader for this once")
@@ -62,6 +62,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--max-chars", type=int, help="size of the window (default 10000)")
     made.add_argument("--find", help="only the passages around these words")
     made.add_argument("--section", help="only the section under this heading")
+    made.add_argument(
+        "--cache",
+        choices=("use", "only", "refresh"),
+        help="a stored copy while it is fresh (default), nothing else, or a new one",
+    )
     made.add_argument("--json", action="store_true", help="the answer as data")
 
     made = _command(
@@ -117,6 +122,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("name", metavar="SOURCE")
     made = _command(inner, "index rebuild", "make the index anew from its sources", "webseam index rebuild")
     made.add_argument("--json", action="store_true", help="the reports as data")
+
+    made = _command(
+        group, "cache", "what is kept of pages that were read, and forgetting it", "webseam cache\nwebseam cache --clear"
+    )
+    made.add_argument("--clear", action="store_true", help="forget all of it")
+    made.add_argument("--json", action="store_true", help="the figures as data")
 
     _command(group, "demo", "index a small site, then search and read it through an MCP client; keeps nothing", "webseam demo")
     made = _command(group, "doctor", "check this installation and say what to mend", "webseam doctor --json")

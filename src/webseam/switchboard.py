@@ -5,12 +5,11 @@ What was chosen is what answers. Nothing here looks for another engine when the 
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from webseam.call import LOCAL
+from webseam.call import LOCAL, folder_name
 from webseam.config import LIMITS
 from webseam.errors import ArgumentError, ConfigurationError, DoorError
 
@@ -40,7 +39,8 @@ INDEX_SCHEME = "index:"
 class Switchboard:
     """Builds the chosen provider for a call. `chosen` (role -> engine) overrules what the local account has stored.
 
-    `egress` and `pool` are asked for only when a provider needs them: a handshake opens neither.
+    `egress` and `pool` are asked for only when a provider needs them: a handshake opens neither. `caching` says whether the
+    door keeps what it reads.
     """
 
     def __init__(
@@ -51,12 +51,14 @@ class Switchboard:
         pool: Callable[[], WorkerPool],
         indexes: Path,
         chosen: Mapping[str, str] | None = None,
+        caching: bool = True,
     ) -> None:
         self.store = store
         self.indexes = indexes
         self._egress = egress
         self._pool = pool
         self._chosen = dict(chosen or {})
+        self._caching = caching
         self._corpora: dict[str, Corpus] = {}
         self._secrets: dict[str, set[str]] = {}
 
@@ -129,9 +131,7 @@ class Switchboard:
         from webseam.index.corpus import Corpus
 
         if account not in self._corpora:
-            plain = re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,40}", account)
-            folder = account if plain else "a." + hashlib.sha256(account.encode()).hexdigest()[:32]
-            self._corpora[account] = Corpus(self.indexes / folder)
+            self._corpora[account] = Corpus(self.indexes / folder_name(account))
         return self._corpora[account]
 
     # ------------------------------------------------------------------------------------------- Chooser
@@ -142,7 +142,8 @@ class Switchboard:
 
     def reading_facts(self, account: str) -> Facts:
         """What the account's reader can do."""
-        return self._selected_facts(account, READING)
+        facts = self._selected_facts(account, READING)
+        return facts if self._caching or not facts.keeps else replace(facts, keeps=False)
 
     def searcher(self, call: Call) -> SearchProvider:
         """The account's search provider; raises `ProviderError` when a required setting is missing."""

@@ -69,6 +69,13 @@ def test_a_long_closed_list_is_not_spelled_out() -> None:
     assert "enum" not in search["inputSchema"]["properties"]["language"]
 
 
+def test_the_cache_is_offered_where_the_reader_keeps_pages() -> None:
+    for keeps in (True, False):
+        facts = Facts("some", "Some", reading=True, keeps=keeps)
+        fetch = WebTools(FakeChooser(reading_facts=facts)).list(None, Request())[1]
+        assert ("cache" in fetch["inputSchema"]["properties"]) is keeps
+
+
 def test_the_list_is_the_same_every_time() -> None:
     tools = WebTools(FakeChooser(search_facts=catalogue.facts("brave")))
     assert json.dumps(tools.list(None, Request())) == json.dumps(tools.list(None, Request()))

@@ -12,6 +12,7 @@ from webseam.call import Call, Caller
 from webseam.config import LIMITS
 from webseam.protocol.request import Request
 from webseam.seam.contract import Page
+from webseam.seam.facts import Facts
 from webseam.testing.fakes import FakeChooser, FakeReader
 from webseam.tools.pages import Kept, Key, Pages
 from webseam.tools.provider import WebTools
@@ -110,6 +111,48 @@ def test_many_tiny_pages_are_bounded_too() -> None:
     asyncio.run(main())
 
 
+def test_a_new_copy_is_fetched_whatever_is_kept_and_takes_its_place() -> None:
+    async def main() -> None:
+        pages, source = Pages(lambda: 0.0), Source("old")
+        await pages.get(key(), source, Call())
+        source.text = "new"
+        assert (await pages.get(key(), source, Call(), cache="refresh")).page.content == "new"
+        assert (await pages.get(key(), source, Call())).page.content == "new"
+        assert (await pages.get(key(), source, Call(), cache="only")).page.content == "new"
+        assert source.fetched == 2
+
+    asyncio.run(main())
+
+
+def test_a_copy_that_only_the_store_had_is_not_kept_for_others() -> None:
+    async def main() -> None:
+        pages, source = Pages(lambda: 0.0), Source("perhaps stale")
+        await pages.get(key(), source, Call(), cache="only")
+        source.text = "new"
+        assert (await pages.get(key(), source, Call())).page.content == "new"
+
+    asyncio.run(main())
+
+
+def test_a_fetch_that_began_before_a_refresh_does_not_put_the_old_page_back() -> None:
+    async def main() -> None:
+        pages, gate, began = Pages(lambda: 0.0), asyncio.Event(), asyncio.Event()
+
+        async def slow() -> Kept:
+            began.set()
+            await gate.wait()
+            return kept("old")
+
+        first = asyncio.ensure_future(pages.get(key(), slow, Call()))
+        await began.wait()
+        assert (await pages.get(key(), Source("new"), Call(), cache="refresh")).page.content == "new"
+        gate.set()
+        assert (await first).page.content == "old"
+        assert (await pages.get(key(), Source("newer"), Call())).page.content == "new"
+
+    asyncio.run(main())
+
+
 # ------------------------------------------------------------------------------------------------ one flight
 
 
@@ -133,6 +176,23 @@ def test_requests_for_one_page_at_once_are_one_fetch(answer: Callable[..., Any])
         answers = await asyncio.gather(*waiting)
         assert all(got.fenced == "# Page\n\ntext" for got in answers)
         assert reader.asked == [URL]
+
+    asyncio.run(main())
+
+
+def test_refreshes_at_once_are_one_fetch_and_not_the_one_under_way(answer: Callable[..., Any]) -> None:
+    async def main() -> None:
+        gate = asyncio.Event()
+        reader = FakeReader({URL: "text"}, gate=gate)
+        facts = Facts("fake-reader", "Fake Reader", reading=True, third_party=False, keeps=True)
+        tools = WebTools(FakeChooser(reader=reader, reading_facts=facts))
+        plain = asyncio.ensure_future(answer(tools, "web_fetch", {"url": URL}))
+        await until(lambda: bool(reader.asked))
+        refreshing = [asyncio.ensure_future(answer(tools, "web_fetch", {"url": URL, "cache": "refresh"})) for _ in range(9)]
+        await until(lambda: len(reader.asked) == 2)
+        gate.set()
+        await asyncio.gather(plain, *refreshing)
+        assert reader.asked == [URL, URL]
 
     asyncio.run(main())
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from webseam.call import Caller
+from webseam.call import Call, Caller
 from webseam.config import LIMITS
 from webseam.errors import DocumentError, DoorError
 from webseam.protocol.request import Request
-from webseam.seam.contract import Page
+from webseam.seam.contract import FetchProvider, Page
+from webseam.seam.facts import Facts
 from webseam.testing.fakes import FakeChooser, FakeReader
 from webseam.tools.provider import WebTools
 
@@ -296,3 +297,36 @@ def test_long_pages_are_worked_over_in_a_thread_and_short_ones_at_once() -> None
         got = asyncio.run(tools.call("web_fetch", {"url": URL, "find": "a a"}, Request(caller=Caller())))
         assert not got["isError"]
         assert {one != threading.get_ident() for one in where} == {aside}
+
+
+KEEPS = Facts("fake-reader", "Fake Reader", reading=True, third_party=False, keeps=True)
+
+
+@pytest.mark.parametrize("cache", ["use", "USE ", "", None, "only", "refresh"])
+def test_what_is_wanted_of_kept_pages_travels_with_the_call(cache: Any, ask: Callable[..., Any]) -> None:
+    class Chooser(FakeChooser):
+        def reader(self, call: Call, url: str) -> tuple[FetchProvider, str]:
+            asked.append(call.cache)
+            return super().reader(call, url)
+
+    asked: list[str] = []
+    tools = WebTools(Chooser(reader=FakeReader({URL: "text"}), reading_facts=KEEPS))
+    assert not ask(tools, "web_fetch", url=URL, cache=cache).is_error
+    assert asked == [cache.strip().lower() if cache else "use"]
+
+
+@pytest.mark.parametrize("cache", ["off", "force", 1, ["use"], True])
+def test_a_cache_that_there_is_not_is_refused_with_those_there_are(cache: Any, ask: Callable[..., Any]) -> None:
+    got = ask(over("text", reading_facts=KEEPS)[0], "web_fetch", url=URL, cache=cache)
+    assert got.is_error
+    assert got.first_line.endswith(": take use, only, refresh.")
+
+
+def test_a_reader_that_keeps_nothing_refuses_the_cache_by_name_but_takes_its_default(ask: Callable[..., Any]) -> None:
+    tools, reader = over("text")
+    got = ask(tools, "web_fetch", url=URL, cache="refresh")
+    assert got.is_error
+    assert got.first_line.startswith("Fake Reader cannot apply cache: leave it out")
+    assert reader.asked == []
+    for default in ("use", "", None):
+        assert not ask(tools, "web_fetch", url=URL, cache=default).is_error

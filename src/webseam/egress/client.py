@@ -19,7 +19,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from webseam import __version__
 from webseam.config import LIMITS
-from webseam.egress import refusals, replies
+from webseam.egress import cache, refusals, replies
 from webseam.egress.deadlines import Deadlines
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now
 from webseam.egress.faults import proxy_refused, proxy_trouble, redacted, timed_out, translate
@@ -39,13 +39,14 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
     from typing import Final
 
-    from webseam.call import Call
+    from webseam.call import Call, Step
     from webseam.egress.addresses import Allowance
+    from webseam.egress.cache import Cache
     from webseam.egress.deadlines import Deadline
     from webseam.egress.dialer import Resolver, SocketFactory
     from webseam.egress.proxies import Proxies, Proxy
     from webseam.egress.urls import Url
-    from webseam.seam.contract import Door
+    from webseam.seam.contract import CacheMode, Door
 
 Reply = TypeVar("Reply")
 
@@ -71,7 +72,8 @@ class Egress:
     `allowances` gives an account's exceptions and `listeners` our own listening sockets; both are asked anew for every request.
     `ports` are those open on public hosts. `trust` and `proxies` are the operator's settings (see `tls` and `proxies`).
     `resolver`, `tls` (for hosts that do not get to see our certificate) and `sockets` (which makes the socket of an address
-    that has already been vetted) replace the system's. Raises `ConfigurationError`.
+    that has already been vetted) replace the system's. `cache` gives an account's HTTP cache, None where nothing is to be kept.
+    Raises `ConfigurationError`.
     """
 
     def __init__(
@@ -86,8 +88,10 @@ class Egress:
         proxies: Proxies | None = None,
         tls: ssl.SSLContext | None = None,
         sockets: SocketFactory | None = None,
+        cache: Callable[[str], Cache | None] = lambda _: None,
     ) -> None:
         self.allowances = allowances
+        self.cache = cache
         self.listeners = listeners
         self.user_agent = user_agent or default_user_agent()
         self.ports = ports
@@ -170,15 +174,22 @@ class _Door:
         self._watching = False
 
     async def send(
-        self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None, held: ExitStack | None = None
+        self,
+        request: HttpRequest,
+        *,
+        follow: bool = False,
+        max_bytes: int | None = None,
+        held: ExitStack | None = None,
+        cache: CacheMode = "off",
     ) -> HttpReply:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
         claim = Claim(self._egress.rooms)
+        bounds = Bounds(limit, follow, cache=cache)
         if held is not None:
             held.callback(claim.close)
         try:
-            return await self._send(request, Bounds(limit, follow), claim)
+            return await self._send(request, bounds, claim)
         finally:
             if held is None:
                 claim.close()
@@ -253,12 +264,32 @@ class _Door:
 
     async def _one(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
         """One leg, recorded as one step."""
-        egress, url = self._egress, leg.url
-        rule = egress.rule(self._call, self._purpose, leg)
-        proxies = egress.proxies
-        via = proxies.for_url(url) if proxies is not None and rule is None else None
+        rule = self._egress.rule(self._call, self._purpose, leg)  # once: what is kept is filed under the one it was got under
+        host = without_secrets(leg.url.host, secrets) if secrets else leg.url.host
+        with self._call.step("http", method=leg.method, host=host) as step:
+            hop = self._hop(leg, rule)
+            if bounds.cache == cache.OFF:
+                return await self._exchange(leg, hop, step, bounds, claim)
+            kept = self._egress.cache(self._call.account)
+            certified = self._egress.trust.certified(leg) is not None  # what is shown to us alone is nobody's to keep
+            if kept is None or certified or cache.passes_by(leg, self._purpose, secrets, bounds):
+                if bounds.cache == cache.ONLY:
+                    raise refusals.never_cached(leg.url, switched_off=kept is None)
+                return await self._exchange(leg, hop, step, bounds, claim)
+            key = cache.key(self._call.account, self._purpose, rule, leg.url.href)
+            asked = {**standard_headers(self._egress.user_agent), **leg.headers}
+            # A hop for each time the site is asked: it resolves once.
+            return await kept.reply(
+                cache.Wanted(key, leg, {name.lower(): value for name, value in asked.items()}, bounds, claim, step),
+                lambda leg: self._exchange(leg, self._hop(leg, rule), step, bounds, claim),
+            )
+
+    def _hop(self, leg: Leg, rule: Allowance | None) -> Hop:
+        """The hop of the leg, its spelling vetted. Raises `DoorError`."""
+        egress = self._egress
+        via = egress.proxies.for_url(leg.url) if egress.proxies is not None and rule is None else None
         hop = Hop(
-            url,
+            leg.url,
             rule=rule,
             purpose=self._purpose,
             asked=leg.from_elsewhere,
@@ -266,39 +297,42 @@ class _Door:
             resolver=egress.resolver,
             via=via,
         )
-        session = egress.session()
-        host = without_secrets(url.host, secrets) if secrets else url.host
-        with self._call.step("http", method=leg.method, host=host) as step:
-            hop.check_spelling(egress.ports)
-            token = hop_now.set(hop)
-            try:
-                if proxies is not None and via is not None:
-                    step.detail["proxied"] = True
-                    if not proxies.resolves:
-                        await hop.resolve()
-                async with session.request(
-                    leg.method,
-                    yarl.URL(url.href, encoded=True),
-                    headers=_headers(leg, via) or None,
-                    data=_payload(leg.body),
-                    allow_redirects=False,
-                    ssl=egress.trust.certified(leg) or True,
-                    **_through(via, url, egress.user_agent),
-                ) as response:
-                    if via is not None and url.scheme == "http" and response.status == 407:
-                        raise proxy_refused(url, via, response.status)
-                    step.detail["status"] = response.status
-                    assert hop.handler is not None  # set by the connector when it handed out the connection
-                    return await replies.read(response, hop.handler, leg, step, bounds, claim)
-            # ValueError and RuntimeError: what aiohttp and uvloop raise for some hostile replies and for closed transports.
-            except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, RuntimeError) as error:
-                if hop.handler is not None and hop.handler.overrun:
-                    what = "The reply of" if "status" in step.detail else "The headers of"
-                    raise refusals.too_large(url, what, hop.handler.most) from None
-                trouble = proxy_trouble(error, hop) if via is not None else None
-                raise trouble or translate(error, url, proxies_ignored=proxies is None) from None
-            finally:
-                hop_now.reset(token)
+        hop.check_spelling(egress.ports)
+        return hop
+
+    async def _exchange(self, leg: Leg, hop: Hop, step: Step, bounds: Bounds, claim: Claim) -> HttpReply:
+        """The site's own reply to one leg."""
+        egress, url, via = self._egress, leg.url, hop.via
+        session, proxies = egress.session(), egress.proxies
+        token = hop_now.set(hop)
+        try:
+            if proxies is not None and via is not None:
+                step.detail["proxied"] = True
+                if not proxies.resolves:
+                    await hop.resolve()
+            async with session.request(
+                leg.method,
+                yarl.URL(url.href, encoded=True),
+                headers=_headers(leg, via) or None,
+                data=_payload(leg.body),
+                allow_redirects=False,
+                ssl=egress.trust.certified(leg) or True,
+                **_through(via, url, egress.user_agent),
+            ) as response:
+                if via is not None and url.scheme == "http" and response.status == 407:
+                    raise proxy_refused(url, via, response.status)
+                step.detail["status"] = response.status
+                assert hop.handler is not None  # set by the connector when it handed out the connection
+                return await replies.read(response, hop.handler, leg, step, bounds, claim)
+        # ValueError and RuntimeError: what aiohttp and uvloop raise for some hostile replies and for closed transports.
+        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, RuntimeError) as error:
+            if hop.handler is not None and hop.handler.overrun:
+                what = "The reply of" if "status" in step.detail else "The headers of"
+                raise refusals.too_large(url, what, hop.handler.most) from None
+            trouble = proxy_trouble(error, hop) if via is not None else None
+            raise trouble or translate(error, url, proxies_ignored=proxies is None) from None
+        finally:
+            hop_now.reset(token)
 
 
 def _payload(body: bytes) -> bytes | io.BytesIO | None:

@@ -102,3 +102,21 @@ def bad_reply(url: Url, why: str) -> DoorError:
         kind="bad_reply",
         url=url.origin,
     )
+
+
+def not_cached(url: Url, *, unconfirmed: bool) -> DoorError:
+    """Only a stored copy was wanted. `unconfirmed`: there is one, and the site forbids to show it without being asked."""
+    if unconfirmed:
+        text = f"{url.authority} does not allow the stored copy to be shown without asking it first: leave cache=only out."
+    else:
+        text = f"There is no stored copy of this page of {url.authority}, and cache=only asks nobody: leave cache=only out."
+    return DoorError(text, kind="not_cached", url=url.origin)
+
+
+def never_cached(url: Url, *, switched_off: bool) -> DoorError:
+    """Only a stored copy was wanted, of what is never stored."""
+    if switched_off:
+        why = "the cache is switched off: set WEBSEAM_CACHE or `cache` in config.toml to on, or leave cache=only out"
+    else:
+        why = "what is asked for with credentials or headers of its own is never stored: leave cache=only out"
+    return DoorError(f"There is no stored copy of this page of {url.authority}, and {why}.", kind="not_cached", url=url.origin)

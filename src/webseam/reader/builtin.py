@@ -39,11 +39,16 @@ class BuiltinReader:
         `DocumentError` (what came is no text), and `WorkerError` (it could not be read within the bounds).
         """
         with ExitStack() as held:  # until the document is read: bodies that wait for a worker are bodies in memory
-            reply = await self._door.send(HttpRequest(url, headers={"Accept": ACCEPT}), follow=True, held=held)
+            request = HttpRequest(url, headers={"Accept": ACCEPT})
+            reply = await self._door.send(request, follow=True, held=held, cache=self._call.cache)
             now = dt.datetime.now(dt.UTC)
-            refuse_status(reply, now)
+            retrieved = dt.datetime.fromtimestamp(reply.retrieved_at, dt.UTC) if reply.retrieved_at else now
+            retrieved_at = retrieved.isoformat(timespec="seconds").replace("+00:00", "Z")
+            kept = f"From the cache, retrieved {retrieved_at}: ask with cache=refresh for a new copy."
+            kept = kept if reply.retrieved_at else ""
+            refuse_status(reply, now, kept)
             if not reply.body:
-                raise empty_reply(reply)
+                raise empty_reply(reply, kept)
             document = await self._read(reply)
         return Page(
             url=url,
@@ -51,9 +56,9 @@ class BuiltinReader:
             final_url=reply.url,
             title=document.title,
             content_type=document.content_type,
-            retrieved_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            retrieved_at=retrieved_at,
             truncated=document.truncated,
-            notes=_notes(reply, document),
+            notes=(*_notes(reply, document), *([kept] if kept else [])),
         )
 
     async def _read(self, reply: HttpReply) -> Document:

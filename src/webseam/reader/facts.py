@@ -12,5 +12,6 @@ FACTS: Final = Facts(
     description="Fetches the page itself and turns it into Markdown on this machine. No key, and nobody but the site is asked.",
     reading=True,
     third_party=False,
+    keeps=True,
     checked="own",
 )

@@ -42,8 +42,11 @@ _ADVICE = {
 }
 
 
-def refuse_status(reply: HttpReply, now: dt.datetime) -> None:
-    """Raise what a reply without a page means: `DoorError`, `rate_limited` or `http_status`, with `retry_after`."""
+def refuse_status(reply: HttpReply, now: dt.datetime, note: str = "") -> None:
+    """Raise what a reply without a page means: `DoorError`, `rate_limited` or `http_status`, with `retry_after`.
+
+    `note` is said on a line of its own, the last.
+    """
     status = reply.status
     if 200 <= status < 300 and status not in (204, 205):
         return
@@ -57,7 +60,7 @@ def refuse_status(reply: HttpReply, now: dt.datetime) -> None:
     if status in (403, 503) and _is_challenge(reply):
         advice = "lets only browsers in that pass its check for robots: look for the same content elsewhere"
     raise DoorError(
-        f"{place(reply.url)} {advice} (status {status}).",
+        f"{place(reply.url)} {advice} (status {status}).\n{note}".strip(),
         kind="rate_limited" if limited else "http_status",
         url=place(reply.url),
         status=status,
@@ -65,11 +68,11 @@ def refuse_status(reply: HttpReply, now: dt.datetime) -> None:
     )
 
 
-def empty_reply(reply: HttpReply) -> DoorError:
-    """A page without a byte in it."""
+def empty_reply(reply: HttpReply, note: str = "") -> DoorError:
+    """A page without a byte in it; `note` is said on a line of its own."""
     return DoorError(
         f"{place(reply.url)} answered with nothing at all (status {reply.status}): try again, or look for the same content "
-        "elsewhere.",
+        f"elsewhere.\n{note}".strip(),
         kind="http_status",
         url=place(reply.url),
         status=reply.status,

@@ -18,7 +18,7 @@ word for word.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
@@ -119,6 +119,9 @@ class FetchProvider(Protocol):
 
 # ------------------------------------------------------------------------------------------------ the network
 
+CacheMode = Literal["off", "use", "only", "refresh"]
+"""Whether a kept reply will do: never; while it is fresh; only a kept one, even stale; one that the site has just confirmed."""
+
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
@@ -139,7 +142,8 @@ class HttpReply:
     """One HTTP reply, decompressed, within the byte limits. Header names are lower case; repeated ones are joined by ", ".
 
     `url` is the address that answered, after redirects. `secrets` are those of the request, which the other side may have put
-    into its reply: whoever quotes from one takes them out first.
+    into its reply: whoever quotes from one takes them out first. `retrieved_at` is, for a reply from the cache, when the site
+    last sent or confirmed it, in seconds since 1970; else 0.0.
     """
 
     status: int
@@ -147,6 +151,7 @@ class HttpReply:
     body: bytes
     url: str
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    retrieved_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +168,13 @@ class Door(Protocol):
     """The only way to the network, bound to one Call and one purpose. Raises `errors.DoorError`."""
 
     async def send(
-        self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None, held: ExitStack | None = None
+        self,
+        request: HttpRequest,
+        *,
+        follow: bool = False,
+        max_bytes: int | None = None,
+        held: ExitStack | None = None,
+        cache: CacheMode = "off",
     ) -> HttpReply:
         """Send and read the whole reply.
 
@@ -172,6 +183,9 @@ class Door(Protocol):
 
         The process holds only so many large bodies at once, and a body counts until `send` returns. Who keeps it on, in a queue
         say, gives `held`: then it counts until that is closed.
+
+        `cache` lets kept replies of this account count, by HTTP's rules; "only" raises `not_cached` where there is none. What
+        is asked for with credentials, headers of its own, a body, or for another purpose than reading is never kept.
         """
 
     async def robots(self, url: str) -> RobotsVerdict:

@@ -33,7 +33,8 @@ class Facts:
 
     `filters` are those of `FILTERS` it honours; `countries` and `languages` close those two when not empty. `third_party` says
     that what it is asked leaves this machine for somebody who is not the site itself: such a reader never sees a private URL.
-    `checked` says how its replies were verified: against an official `sdk`, the vendor's `docs`, our own code (`own`), or not.
+    `keeps` says that a reader uses pages again that it has read, and honours `cache`. `checked` says how its replies were
+    verified: against an official `sdk`, the vendor's `docs`, our own code (`own`), or not.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Facts:
     languages: frozenset[str] = frozenset()
     settings: tuple[Setting, ...] = ()
     third_party: bool = True
+    keeps: bool = False
     home: str = ""
     key_page: str = ""
     price_page: str = ""

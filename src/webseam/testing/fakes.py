@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from webseam.call import Call
-    from webseam.seam.contract import FetchProvider, SearchProvider
+    from webseam.seam.contract import CacheMode, FetchProvider, SearchProvider
 
 SEARCH_FACTS = Facts("fake", "Fake Search", search=True, filters=frozenset(FILTERS), third_party=False)
 READING_FACTS = Facts("fake-reader", "Fake Reader", reading=True, third_party=False)
@@ -146,6 +146,7 @@ class FakeDoor:
         self.sent: list[HttpRequest] = []
         self.followed: list[bool] = []
         self.max_bytes: list[int | None] = []
+        self.cache: list[CacheMode] = []
 
     async def send(
         self,
@@ -154,8 +155,10 @@ class FakeDoor:
         follow: bool = False,
         max_bytes: int | None = None,
         held: ExitStack | None = None,  # noqa: ARG002 - the Door's signature
+        cache: CacheMode = "off",
     ) -> HttpReply:
         """The next reply."""
+        self.cache.append(cache)
         self.sent.append(request)
         self.followed.append(follow)
         self.max_bytes.append(max_bytes)

@@ -7,13 +7,15 @@ only where there is one meaning: a whole number may come as 5, 5.0 or "5"; one d
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from webseam.config import LIMITS
 from webseam.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+Choice = TypeVar("Choice", bound=str)
 
 ANY = "any"
 """The default of a closed choice: some clients cannot fill a choice that holds ""."""
@@ -63,6 +65,17 @@ def whole_number(arguments: Mapping[str, Any], name: str, default: int, low: int
     if number < low or (high is not None and number > high):
         raise ArgumentError(f"{name} must be a whole number {span}{who and f' ({who})'}, not {_kind(number)}.")
     return number
+
+
+def choice(arguments: Mapping[str, Any], name: str, accepted: tuple[Choice, ...]) -> Choice:
+    """One of `accepted`, in any case; the first of them when not given."""
+    value = given(arguments, name)
+    if value is None:
+        return accepted[0]
+    for one in accepted:
+        if isinstance(value, str) and value.strip().lower() == one:
+            return one
+    raise ArgumentError(f"{name} cannot be {_kind(value)}: take {', '.join(accepted)}.")
 
 
 def freshness(value: Any) -> str:

@@ -98,17 +98,21 @@ class WebTools:
     async def _fetch(self, arguments: Mapping[str, Any], call: Call) -> str:
         from webseam.tools.pages import Key
 
-        asked = web_fetch.read(arguments)
+        facts = self._chooser.reading_facts(call.account)
+        asked = web_fetch.read(arguments, facts)
         # The fetch has a Call of its own: other requests may come to wait for it, and it outlives the one that began it.
-        flight = Call(call.account, call.agent, seconds=self._seconds, clock=self._clock)
+        flight = Call(call.account, call.agent, seconds=self._seconds, clock=self._clock, cache=asked.cache)
         version = self._chooser.version(call.account)
         provider, url = self._chooser.reader(flight, asked.url)
-        name = _name(provider, self._chooser.reading_facts(call.account).name)
+        name = _name(provider, facts.name)
         asking, pages = self._ready()
         with call.step(web_fetch.NAME, engine=name) as step:
             try:
                 kept = await pages.get(
-                    Key(call.account, name, version, url), lambda: self._read(asking, provider, url, flight), call
+                    Key(call.account, name, version, url),
+                    lambda: self._read(asking, provider, url, flight),
+                    call,
+                    cache=asked.cache,
                 )
             finally:
                 step.detail["fetched"] = bool(flight.steps)

@@ -8,7 +8,7 @@ Imported by the handshake: what a call alone needs is imported in it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from webseam.config import LIMITS
 
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 NAME = "web_fetch"
 ARGUMENTS = ("url", "start", "max_chars", "find", "section")
+CACHE: tuple[Literal["use", "only", "refresh"], ...] = ("use", "only", "refresh")
+"""The argument `cache`, of readers that keep what they read."""
 
 
 def tool(facts: Facts) -> dict[str, Any]:
     """The tool's entry in `tools/list`."""
-    properties = {
+    properties: dict[str, dict[str, Any]] = {
         "url": {
             "type": "string",
             "maxLength": LIMITS.url_chars,
@@ -57,6 +59,13 @@ def tool(facts: Facts) -> dict[str, Any]:
             "description": "Return only the section under this heading (see the outline of a long page).",
         },
     }
+    if facts.keeps:
+        properties["cache"] = {
+            "type": "string",
+            "enum": list(CACHE),
+            "default": CACHE[0],
+            "description": "use: a stored copy while it is fresh. refresh: ask the site again. only: a stored copy or nothing.",
+        }
     return {
         "name": NAME,
         "title": "Read a web page",
@@ -78,15 +87,24 @@ class Asked(NamedTuple):
     max_chars: int
     find: str
     section: str
+    cache: Literal["use", "only", "refresh"] = "use"
 
 
-def read(arguments: Mapping[str, Any]) -> Asked:
+def read(arguments: Mapping[str, Any], facts: Facts) -> Asked:
     """The arguments, checked as far as can be without the page. Raises ArgumentError."""
     from webseam.errors import ArgumentError
     from webseam.tools import arguments as read_argument
     from webseam.tools.clean import clean_line
 
-    read_argument.refuse_unknown(NAME, arguments, ARGUMENTS)
+    offered = (*ARGUMENTS, "cache") if facts.keeps else ARGUMENTS
+    values = {name: value for name, value in arguments.items() if name in offered or name != "cache"}
+    read_argument.refuse_unknown(NAME, values, offered)
+    wanted = read_argument.given(arguments, "cache")
+    if not facts.keeps and wanted not in (None, CACHE[0]):
+        raise ArgumentError(
+            f"{facts.title} cannot apply cache: leave it out, or read with Webseam's own reader (`webseam use reading "
+            "builtin`) and its cache switched on (WEBSEAM_CACHE)."
+        )
     url = read_argument.text(arguments, "url", LIMITS.url_chars, example='"https://example.com/page"').strip()
     if not url:
         raise ArgumentError('url is empty: give the address of a page, as "https://example.com/page".')
@@ -96,6 +114,7 @@ def read(arguments: Mapping[str, Any]) -> Asked:
         max_chars=read_argument.whole_number(arguments, "max_chars", LIMITS.window_chars, 1, LIMITS.max_window_chars),
         find=clean_line(read_argument.text(arguments, "find", LIMITS.find_chars)),
         section=clean_line(read_argument.text(arguments, "section", LIMITS.find_chars)),
+        cache=read_argument.choice(arguments, "cache", CACHE),
     )
 
 
