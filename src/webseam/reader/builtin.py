@@ -41,7 +41,7 @@ class BuiltinReader:
         with ExitStack() as held:  # until the document is read: bodies that wait for a worker are bodies in memory
             reply = await self._door.send(HttpRequest(url, headers={"Accept": ACCEPT}), follow=True, held=held)
             now = dt.datetime.now(dt.UTC)
-            refuse_status(reply, now)
+            refuse_status(reply)
             if not reply.body:
                 raise empty_reply(reply)
             document = await self._read(reply)
