@@ -67,6 +67,7 @@ class App:
                 pool=lambda: self.pool,
                 indexes=self.config.data / "indexes",
                 chosen={**self.config.engines, **(self._chosen or {})},
+                robots_ignore=self.config.robots_ignore,
             )
         return self._switchboard
 

@@ -18,7 +18,7 @@ word for word.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence
@@ -139,7 +139,7 @@ class HttpReply:
     """One HTTP reply, decompressed, within the byte limits. Header names are lower case; repeated ones are joined by ", ".
 
     `url` is the address that answered, after redirects. `secrets` are those of the request, which the other side may have put
-    into its reply: whoever quotes from one takes them out first.
+    into its reply: whoever quotes from one takes them out first. `notes` are sentences of ours on how it came about.
     """
 
     status: int
@@ -147,6 +147,11 @@ class HttpReply:
     body: bytes
     url: str
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    notes: tuple[str, ...] = ()
+
+
+RobotsPolicy = Literal["obey", "warn", "ignore"]
+"""What robots.txt is to a request: a refusal counts, is noted on the reply, or is not even asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +168,13 @@ class Door(Protocol):
     """The only way to the network, bound to one Call and one purpose. Raises `errors.DoorError`."""
 
     async def send(
-        self, request: HttpRequest, *, follow: bool = False, max_bytes: int | None = None, held: ExitStack | None = None
+        self,
+        request: HttpRequest,
+        *,
+        follow: bool = False,
+        max_bytes: int | None = None,
+        held: ExitStack | None = None,
+        robots: RobotsPolicy = "ignore",
     ) -> HttpReply:
         """Send and read the whole reply.
 
@@ -172,6 +183,10 @@ class Door(Protocol):
 
         The process holds only so many large bodies at once, and a body counts until `send` returns. Who keeps it on, in a queue
         say, gives `held`: then it counts until that is closed.
+
+        robots.txt is asked, as `robots` says, before each address of a chain of redirects; `DoorError` "robots" is its refusal.
+
+        Reading and crawling leave a host alone that answered with `Retry-After`: "rate_limited", with `retry_after`.
         """
 
     async def robots(self, url: str) -> RobotsVerdict:

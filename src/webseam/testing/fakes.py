@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from webseam.call import Call
-    from webseam.seam.contract import FetchProvider, SearchProvider
+    from webseam.seam.contract import FetchProvider, RobotsPolicy, SearchProvider
 
 SEARCH_FACTS = Facts("fake", "Fake Search", search=True, filters=frozenset(FILTERS), third_party=False)
 READING_FACTS = Facts("fake-reader", "Fake Reader", reading=True, third_party=False)
@@ -154,6 +154,7 @@ class FakeDoor:
         follow: bool = False,
         max_bytes: int | None = None,
         held: ExitStack | None = None,  # noqa: ARG002 - the Door's signature
+        robots: RobotsPolicy = "ignore",  # noqa: ARG002 - the Door's signature
     ) -> HttpReply:
         """The next reply."""
         self.sent.append(request)
