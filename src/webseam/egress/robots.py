@@ -2,7 +2,7 @@
 
 * 2xx: its rules count, of the first 500 KB. 4xx, or more redirects than we follow: everything is allowed (section 2.3.1.3).
 * 5xx, no answer, an answer that cannot be read, a redirect that is refused: nothing is allowed, for a minute (section 2.3.1.4).
-  When there is no connection at all (`UNREACHABLE`) that is not kept: the page cannot be had either, and the next try may do.
+  When there is no connection at all that is not kept: the page cannot be had either, and the next try may do.
 * A `trusted` origin, one that the owner allowed (a server of their own), forbids only what its robots.txt forbids or a 5xx
   answers: that there is none to be had, as with many a server under development, forbids nothing.
 * That it was our own turn or room that did not come, or that the host asked to be left alone, says nothing about the site.
@@ -50,7 +50,6 @@ _SITEMAP: Final = re.compile(r"site-?maps?\s*(?::|\s)\s*(https?://\S+)", re.IGNO
 _RULE: Final = re.compile(r"(?:dis)?allow|crawl[ -]delay|request[ -]rate|dis+al+ow|diasllow|disallaw", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[A-Za-z_-]+|\*")
 _REFUSED: Final = frozenset({"blocked_address", "blocked_port", "blocked_scheme", "invalid_url"})
-UNREACHABLE: Final = frozenset({"dns", "connect", "tls"})
 
 
 class Rules(NamedTuple):
@@ -149,7 +148,8 @@ async def _rules(fetch: Fetch, url: Url, over: Callable[[], bool], trusted: bool
             return Rules(None)
         if over() or error.kind == "rate_limited" or (error.kind in _REFUSED and error.url == url.origin):
             raise
-        unreachable = error if error.kind in UNREACHABLE and error.url == url.origin else None
+        no_connection = error.unsent or error.kind in ("dns", "tls")
+        unreachable = error if no_connection and error.url == url.origin else None
         seconds = FAILURE_KEPT_SECONDS if unreachable is None else 0.0
         if trusted:
             return Rules(None, seconds=seconds)
