@@ -299,7 +299,7 @@ def test_a_server_of_ones_own_without_a_robots_txt_to_be_had_forbids_nothing(net
 
     async def main() -> None:
         async with net() as web:
-            site, origin = await web.allowed_site(answer)
+            _, origin = await web.allowed_site(answer)
             for _ in range(2):
                 assert (await web.door().send(HttpRequest(f"{origin}/"), robots="obey")).body == b"page"
             await web.public_site("a.test", answer)
@@ -313,9 +313,9 @@ def test_a_server_of_ones_own_without_a_robots_txt_to_be_had_forbids_nothing(net
 def test_a_server_of_ones_own_is_obeyed_in_what_it_does_say(net: Any, respond: Any) -> None:
     async def main() -> None:
         async with net() as web:
-            site, origin = await web.allowed_site(respond(ROBOTS))
+            _, origin = await web.allowed_site(respond(ROBOTS))
             assert (await refusal(web.door(), f"{origin}/private")).kind == "robots"
-            site, origin = await web.allowed_site(respond(status=500))
+            _, origin = await web.allowed_site(respond(status=500))
             assert (await refusal(web.door(), f"{origin}/")).kind == "robots"
 
     asyncio.run(main())
@@ -327,6 +327,7 @@ def test_a_redirect_from_elsewhere_does_not_even_ask_a_private_host_for_its_robo
     async def main() -> None:
         async with net() as web:
             site = await web.site(respond(b""))
+            web.egress.ports |= {site.port}  # so that the address alone decides
             web.resolver.names["wiki.test"] = [["127.0.0.1"]]
             web.allowed += [Allowance("local", host, site.port, "reading") for host in ("127.0.0.1", "wiki.test")]
             for target in (f"http://127.0.0.1:{site.port}/", f"http://wiki.test:{site.port}/"):
@@ -336,7 +337,7 @@ def test_a_redirect_from_elsewhere_does_not_even_ask_a_private_host_for_its_robo
 
                 await web.public_site("a.test", answer)
                 for robots in ("obey", "warn"):
-                    with pytest.raises(DoorError, match="exceptions never apply to a redirect from elsewhere|may only use"):
+                    with pytest.raises(DoorError, match="exceptions never apply to a redirect from elsewhere"):
                         await web.door().send(HttpRequest("http://a.test/"), follow=True, robots=robots)
                 assert site.connections == 0
             reply = await web.door().send(HttpRequest(f"http://127.0.0.1:{site.port}/"), robots="obey")
