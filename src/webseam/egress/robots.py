@@ -77,10 +77,14 @@ class Rules(NamedTuple):
 
 
 class Robots:
-    """The rules of the origins seen lately, kept by account, purpose and origin; bounded in number and size."""
+    """The rules of the origins seen lately, kept by account, purpose and origin; bounded in number and size.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    `seconds` is what one robots.txt may take.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, seconds: float = SECONDS) -> None:
         self._clock = clock
+        self._seconds = seconds
         self._kept: OrderedDict[tuple[str, str, str], tuple[float, Rules]] = OrderedDict()
         self._bytes = 0
         self._locks: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
@@ -112,7 +116,7 @@ class Robots:
             async with lock:
                 rules = self._find(key)
                 if rules is None:
-                    rules = await _rules(fetch, url, over, trusted)
+                    rules = await _rules(fetch, url, over, trusted, self._seconds)
                     self._keep(key, rules)
         return rules
 
@@ -140,9 +144,9 @@ class Robots:
         self._bytes -= rules.size
 
 
-async def _rules(fetch: Fetch, url: Url, over: Callable[[], bool], trusted: bool) -> Rules:
+async def _rules(fetch: Fetch, url: Url, over: Callable[[], bool], trusted: bool, seconds: float) -> Rules:
     try:
-        reply = await fetch(f"{url.origin}/robots.txt", SECONDS)
+        reply = await fetch(f"{url.origin}/robots.txt", seconds)
     except DoorError as error:
         if error.kind == "too_many_redirects":
             return Rules(None)
@@ -150,12 +154,12 @@ async def _rules(fetch: Fetch, url: Url, over: Callable[[], bool], trusted: bool
             raise
         no_connection = error.unsent or error.kind in ("dns", "tls")
         unreachable = error if no_connection and error.url == url.origin else None
-        seconds = FAILURE_KEPT_SECONDS if unreachable is None else 0.0
+        kept = FAILURE_KEPT_SECONDS if unreachable is None else 0.0
         if trusted:
-            return Rules(None, seconds=seconds)
+            return Rules(None, seconds=kept)
         said = str(error).partition("\n")[0].rstrip(".")
         why = f"robots.txt of {url.host} could not be read, which counts as a refusal (RFC 9309): {said}"
-        return Rules(None, why, seconds=seconds, unreachable=unreachable)
+        return Rules(None, why, seconds=kept, unreachable=unreachable)
     if 200 <= reply.status < 300:
         return read(reply.body)
     if 300 <= reply.status < 500:
