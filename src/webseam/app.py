@@ -69,6 +69,7 @@ class App:
                 indexes=self.config.data / "indexes",
                 chosen={**self.config.engines, **(self._chosen or {})},
                 caching=self.config.cache,
+                robots_ignore=self.config.robots_ignore,
             )
         return self._switchboard
 

@@ -108,7 +108,10 @@ class Limits:
     connect_seconds = 10.0
     connections = 64
     connections_per_host = 8
+    connections_per_account = 32  # below `connections`, so that one account cannot hold all of them
+    connections_per_account_and_host = 6  # below `connections_per_host`, for the same reason
     retry_after_seconds = 3_600.0
+    resting_hosts = 1_000  # that asked to be left alone, remembered at once
     robots_bytes = 500 * 1024
     robots_kept_seconds = 3_600.0
     ca_bytes = 8 * 1024 * 1024  # of one file with certificates or a key
@@ -136,6 +139,8 @@ class Limits:
 
 
 LIMITS = Limits()
+
+_SWITCHES = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8377
@@ -295,6 +300,20 @@ class Config:
         if not isinstance(value, str):
             raise ConfigurationError(f"{name} must be text: change WEBSEAM_{name.upper()} or `{name}` in config.toml.")
         return value
+
+    @property
+    def robots_ignore(self) -> bool:
+        """Whether accounts may choose to ignore robots.txt."""
+        return self._switch("robots_ignore", default=True)
+
+    def _switch(self, name: str, *, default: bool) -> bool:
+        value = self._value(name, default)
+        on = value if isinstance(value, bool) else _SWITCHES.get(str(value).strip().lower())
+        if on is None:
+            raise ConfigurationError(
+                f"{name} must be on or off, not {value!r}: change WEBSEAM_{name.upper()} or `{name}` in config.toml."
+            )
+        return on
 
     def _value(self, name: str, default: Any) -> Any:
         if name in self._flags:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from webseam.call import LOCAL, folder_name
 from webseam.config import LIMITS
 from webseam.errors import ArgumentError, ConfigurationError, DoorError
+from webseam.seam.facts import ROBOTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from webseam.call import Call
     from webseam.egress.client import Egress
     from webseam.index.corpus import Corpus
-    from webseam.seam.contract import FetchProvider, SearchProvider
+    from webseam.seam.contract import FetchProvider, RobotsPolicy, SearchProvider
     from webseam.seam.facts import Facts
     from webseam.workers.pool import WorkerPool
 
@@ -40,7 +41,8 @@ class Switchboard:
     """Builds the chosen provider for a call. `chosen` (role -> engine) overrules what the local account has stored.
 
     `egress` and `pool` are asked for only when a provider needs them: a handshake opens neither. `caching` says whether the
-    door keeps what it reads.
+    door keeps what it reads. `robots_ignore` is whether the operator lets accounts ignore
+    robots.txt.
     """
 
     def __init__(
@@ -52,9 +54,11 @@ class Switchboard:
         indexes: Path,
         chosen: Mapping[str, str] | None = None,
         caching: bool = True,
+        robots_ignore: bool = True,
     ) -> None:
         self.store = store
         self.indexes = indexes
+        self.robots_ignore = robots_ignore
         self._egress = egress
         self._pool = pool
         self._chosen = dict(chosen or {})
@@ -126,6 +130,19 @@ class Switchboard:
                     self._secrets.setdefault(account, set()).add(value)
         return values
 
+    def robots(self, account: str, engine: str) -> RobotsPolicy:
+        """What robots.txt is to the account's `engine`, which fetches pages itself.
+
+        Raises `ProviderError` when the account chose what the operator forbids: a choice is never swapped for another.
+        """
+        chosen = self.settings(account, engine).get(ROBOTS.key, ROBOTS.default)
+        if chosen == "ignore" and not self.robots_ignore:
+            from webseam.errors import ProviderError
+            from webseam.seam.failures import Kind
+
+            raise ProviderError(robots_ignore_forbidden(engine), kind=Kind.NOT_AVAILABLE, engine=engine)
+        return cast("RobotsPolicy", chosen)
+
     def corpus(self, account: str) -> Corpus:
         """The account's private index; nothing is opened yet."""
         from webseam.index.corpus import Corpus
@@ -176,7 +193,8 @@ class Switchboard:
             return IndexProvider(self.corpus(call.account)), canonical
         from webseam.reader.builtin import BuiltinReader
 
-        return BuiltinReader(self._egress().door(call, "reading"), self._pool(), call), canonical
+        robots = self.robots(call.account, name)
+        return BuiltinReader(self._egress().door(call, "reading"), self._pool(), call, robots), canonical
 
     def version(self, account: str) -> int:
         """A number that grows whenever a setting of the account changed, in whichever process."""
@@ -194,6 +212,14 @@ class Switchboard:
         except ArgumentError as error:
             origin = self.overruled(account, role)
             raise ArgumentError(f"{error} ({origin} names it.)" if origin else str(error)) from error
+
+
+def robots_ignore_forbidden(engine: str) -> str:
+    """The sentence for an account that chose, or wants to choose, what the operator forbids."""
+    return (
+        "Ignoring robots.txt is forbidden by whoever runs this Webseam (`robots_ignore` in config.toml, or "
+        f"WEBSEAM_ROBOTS_IGNORE): run `webseam set {engine} robots obey`, or `warn`."
+    )
 
 
 def _answers(facts: Facts, role: str) -> bool:

@@ -1,4 +1,4 @@
-"""What all vendors' replies have in common: errors of every spelling, Retry-After in both forms, lists of results."""
+"""What all vendors' replies have in common: errors of every spelling, lists of results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from webseam.engines.replies import Complaint, complaint, hits, retry_after
+from webseam.engines.replies import Complaint, complaint, hits
 
 
 @pytest.mark.parametrize(
@@ -36,35 +36,6 @@ def test_an_error_is_found_however_it_is_spelt(body: Any, found: Complaint | Non
 def test_words_at_the_top_of_a_success_are_no_error() -> None:
     assert complaint({"message": "ok", "code": 0, "type": "search"}, success=True) is None
     assert complaint({"message": "ok", "error": {"code": "X"}}, success=True) == Complaint("X")
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"retry-after": "0"}, 0),
-        ({"retry-after": " 120 "}, 120),
-        ({"retry-after": "999999999999999999999999"}, 3_600),
-        ({"retry-after": "-5"}, None),
-        ({"retry-after": "1.5"}, None),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "١٢"}, None),
-        ({"retry-after": "Mon, 30 Nov 2026 10:00:30 GMT", "date": "Mon, 30 Nov 2026 10:00:00 GMT"}, 30),
-        ({"retry-after": "Mon, 30 Nov 2026 10:00:30 -0000", "date": "Mon, 30 Nov 2026 10:00:00 -0000"}, 30),
-        ({"retry-after": "Mon, 30 Nov 2026 09:00:00 GMT", "date": "Mon, 30 Nov 2026 10:00:00 GMT"}, None),
-        ({"retry-after": "Fri, 30 Nov 2029 10:00:00 GMT", "date": "Mon, 30 Nov 2026 10:00:00 GMT"}, 3_600),
-        ({"retry-after": "Fri, 30 Nov 2999 10:00:00 GMT"}, 3_600),
-        ({"retry-after": "Mon, 30 Nov 2026 10:00:30 GMT", "date": "nonsense"}, "any"),
-        ({"retry-after": "Mon, 99 Nov 2026 10:00:30 GMT"}, None),
-        ({"retry-after": "Mon, 30 Nov 99999999999999999999 10:00:30 GMT"}, None),
-    ],
-)
-def test_retry_after_is_read_in_both_forms_and_clamped(headers: dict[str, str], seconds: Any) -> None:
-    found = retry_after(headers)
-    if seconds == "any":
-        assert found is None or 0 <= found <= 3_600
-    else:
-        assert found == seconds
 
 
 def test_results_are_read_under_the_vendors_names() -> None:

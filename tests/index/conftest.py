@@ -19,6 +19,7 @@ from webseam.documents.document import Document
 from webseam.documents.read import read
 from webseam.egress.addresses import Allowance
 from webseam.egress.client import Egress
+from webseam.egress.pacing import Rests
 from webseam.index.corpus import Corpus, StoredDocument
 from webseam.index.sitemap import entries
 from webseam.seam.contract import Door
@@ -75,13 +76,17 @@ class Answer:
 
 
 class Site:
-    """A site on loopback: `answers` by path and query, changed at will; `asked` are the addresses in the order they came."""
+    """A site on loopback: `answers` by path and query, changed at will; `asked` are the addresses in the order they came.
+
+    `now` is the time by which the door leaves it alone when it asks for that.
+    """
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self.port = port
         self.answers: dict[str, Answer] = {}
         self.asked: list[str] = []
+        self.now = 0.0
 
     def page(self, path: str, text: str = "", *, links: tuple[str, ...] = (), head: str = "", title: str = "") -> None:
         """Put an HTML page there."""
@@ -152,6 +157,7 @@ def through_the_door(site: Site) -> Callable[[Callable[[Doors], Awaitable[Result
     async def doors() -> AsyncIterator[Doors]:
         allowance = Allowance("local", "127.0.0.1", site.port, "index")
         egress = Egress(allowances=lambda _account: [allowance])
+        egress.rests = Rests(clock=lambda: site.now)
         try:
             yield lambda: egress.door(Call(), "index")
         finally:

@@ -145,12 +145,64 @@ def test_robots_txt_is_obeyed(site: Any, crawled: Any) -> None:
     assert caught.value.kind == "no_source"
 
 
-def test_a_redirect_into_what_robots_txt_forbids_is_not_indexed(site: Any, crawled: Any) -> None:
+def test_a_redirect_into_what_robots_txt_forbids_is_never_asked_for(site: Any, crawled: Any) -> None:
     site.put("/robots.txt", "User-agent: *\nDisallow: /private\n", content_type="text/plain")
     site.page("/", links=("/door",))
-    site.put("/door", status=302, location="/private/a")
+    site.put("/door", status=302, location="/hall")
+    site.put("/hall", status=301, location="/private/a")
     site.page("/private/a")
-    assert crawled().paths == ["/"]
+    result = crawled(known={site.url + "/door"})
+    assert result.paths == ["/"]
+    assert site.pages_asked == ["/", "/door", "/hall"]
+    assert result.crawl.left_out == {"refused by robots.txt": 1}
+    assert not result.crawl.gone, "that it may not be read does not say that it is gone"
+
+
+def test_a_start_that_redirects_into_what_robots_txt_forbids_is_no_beginning(site: Any, crawled: Any) -> None:
+    site.put("/robots.txt", "User-agent: *\nDisallow: /private\n", content_type="text/plain")
+    site.put("/", status=302, location="/private/a")
+    site.page("/private/a")
+    with pytest.raises(CorpusError, match="webseam set index robots warn") as caught:
+        crawled()
+    assert caught.value.kind == "no_source"
+    assert site.pages_asked == ["/"]
+
+
+def test_a_sitemap_that_robots_txt_forbids_is_never_asked_for(site: Any, crawled: Any) -> None:
+    site.put("/robots.txt", "User-agent: *\nDisallow: /*.xml$\n", content_type="text/plain")
+    site.sitemap("/sitemap.xml", f"{site.url}/hidden")
+    site.page("/")
+    result = crawled()
+    assert result.paths == ["/"]
+    assert result.crawl.complete
+    assert site.asked == ["/robots.txt", "/"]
+
+
+def test_with_a_warning_the_crawl_reads_what_robots_txt_forbids_and_counts_it(site: Any, crawled: Any) -> None:
+    site.put("/robots.txt", "User-agent: *\nDisallow: /private\nCrawl-delay: 7\n", content_type="text/plain")
+    site.page("/", links=("/private/a", "/door"))
+    site.put("/door", status=302, location="/private/b")
+    site.page("/private/a")
+    site.page("/private/b")
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    result = crawled(robots="warn", sleep=sleep)
+    assert result.paths == ["/", "/private/a", "/private/b"]
+    assert result.crawl.against_robots == 2
+    assert slept == [7.0, 7.0], "its delay is kept all the same"
+
+
+def test_a_crawl_that_ignores_robots_txt_does_not_ask_for_it(site: Any, crawled: Any) -> None:
+    site.put("/robots.txt", "User-agent: *\nDisallow: /\n", content_type="text/plain")
+    site.page("/", links=("/a",))
+    site.page("/a")
+    result = crawled(robots="ignore")
+    assert result.paths == ["/", "/a"]
+    assert "/robots.txt" not in site.asked
+    assert result.crawl.against_robots == 0
 
 
 def test_the_crawl_delay_of_robots_txt_is_kept_between_requests(site: Any, crawled: Any) -> None:
@@ -168,20 +220,67 @@ def test_the_crawl_delay_of_robots_txt_is_kept_between_requests(site: Any, crawl
 
 
 def test_a_site_that_says_later_is_asked_again_later(site: Any, crawled: Any) -> None:
-    site.page("/", links=("/busy", "/gone"))
+    site.page("/", links=("/busy", "/down", "/a"))
     site.put("/busy", status=429, retry_after="12")
-    site.put("/gone", status=503, retry_after="100000")
+    site.put("/down", status=503)
+    site.page("/a")
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
         if seconds == 12:
+            site.now += 12
             site.page("/busy")
 
+    result = crawled(sleep=sleep, concurrency=1)
+    assert result.paths == ["/", "/busy", "/a"]
+    assert slept == [12.0, 1.0, 2.0], "a Retry-After is waited for, and without one it is longer each time"
+    assert site.pages_asked == ["/", "/busy", "/busy", "/down", "/down", "/down", "/a"]
+    assert result.failures == {"/down": "it answered with status 503"}
+    assert not result.crawl.complete
+
+
+def test_while_one_page_waits_for_a_retry_after_the_others_wait_too(site: Any, crawled: Any) -> None:
+    site.page("/", links=("/busy", "/down"))
+    site.put("/busy", status=429, retry_after="12")
+    site.put("/down", status=503)
+    waits: list[float] = []
+
+    async def until(true: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10):
+            while not true():
+                await asyncio.sleep(0.001)
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        if seconds == 1:  # /down, which comes again before the site's time is over
+            await until(lambda: 12 in waits)
+            site.page("/down")
+        elif waits.count(12) == 1:  # /busy itself
+            await until(lambda: waits.count(12) == 2)
+            assert site.pages_asked.count("/down") == 1, "the door was closed to it"
+            site.page("/busy")
+            site.now += 12
+        else:
+            await until(lambda: site.now == 12)
+
     result = crawled(sleep=sleep)
-    assert result.paths == ["/", "/busy"]
-    assert sorted(slept) == [12.0, 30.0, 30.0], "a Retry-After is waited for, but not for days"
-    assert result.failures == {"/gone": "it answered with status 503"}
+    assert result.paths == ["/", "/busy", "/down"]
+    assert sorted(waits) == [1, 12, 12]
+    assert result.crawl.complete
+
+
+def test_a_site_that_wants_to_be_left_alone_for_long_ends_the_crawl(site: Any, crawled: Any) -> None:
+    site.page("/", links=tuple(f"/{number}" for number in range(50)))
+    for number in range(50):
+        site.page(f"/{number}")
+    site.put("/3", status=503, retry_after="100000")
+    result = crawled(concurrency=1)
+    assert result.paths == ["/", "/0", "/1", "/2"]
+    assert site.pages_asked == ["/", "/0", "/1", "/2", "/3"], "and nothing is asked after that"
+    assert result.failures["/3"] == "it answered with status 503"
+    assert result.failures["/4"].startswith("127.0.0.1 asked to be left alone for another 3600 s")
+    assert len(result.failures) == 2
     assert not result.crawl.complete
 
 
@@ -340,7 +439,7 @@ def test_what_is_left_out_is_counted_by_reason(site: Any, crawled: Any) -> None:
 
 
 @pytest.mark.parametrize("broken", [False, True])
-def test_a_refusal_at_the_start_is_one_sentence(site: Any, crawled: Any, *, broken: bool) -> None:
+def test_a_refusal_at_the_start_is_one_sentence_that_names_the_setting(site: Any, crawled: Any, *, broken: bool) -> None:
     if broken:
         site.put("/robots.txt", status=503)
     else:
@@ -348,7 +447,7 @@ def test_a_refusal_at_the_start_is_one_sentence(site: Any, crawled: Any, *, brok
     with pytest.raises(CorpusError) as caught:
         crawled()
     assert ".:" not in str(caught.value)
-    assert str(caught.value).endswith(": start at another page, or choose another site.")
+    assert str(caught.value).endswith("if you have the site's permission, run `webseam set index robots warn`.")
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,7 @@ def test_a_report_is_data_too(corpus: Corpus, folder: Path, add_folder: Any, par
         "note": "",
         "failed": [{"url": "index://notes/a.md", "why": "The document took too long."}],
         "left_out": {"empty": 1},
+        "against_robots": 0,
     }
 
 

@@ -140,7 +140,7 @@ def test_sitemaps_of_sitemaps_are_followed_to_a_depth_and_never_twice(site: Any,
     site.sitemap("/s3.xml", f"{site.url}/s4.xml", kind="sitemapindex")
     site.sitemap("/s4.xml", f"{site.url}/too-deep")
     result = found("/s1.xml")
-    assert site.asked == ["/s1.xml", "/s2.xml", "/s3.xml"]
+    assert site.asked == ["/robots.txt", "/s1.xml", "/s2.xml", "/s3.xml"]
     assert result.pages == []
     assert result.cut
 

@@ -15,7 +15,7 @@ from webseam.call import LOCAL, Call
 from webseam.egress.addresses import Allowance
 from webseam.egress.client import Egress
 from webseam.reader.builtin import BuiltinReader
-from webseam.seam.contract import Page
+from webseam.seam.contract import Page, RobotsPolicy
 from webseam.workers.pool import WorkerPool
 
 
@@ -75,9 +75,11 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def fetch(site: Site) -> Callable[..., tuple[Page | BaseException, Call]]:
-    """`fetch(url)` -> the page, or what was raised, and the Call with its steps."""
+    """`fetch(url)` -> the page, or what was raised, and the Call with its steps. robots.txt is asked only when that is said."""
 
-    def run(url: str, *, call: Call | None = None, pool: WorkerPool | None = None) -> tuple[Page | BaseException, Call]:
+    def run(
+        url: str, *, call: Call | None = None, pool: WorkerPool | None = None, robots: RobotsPolicy = "ignore"
+    ) -> tuple[Page | BaseException, Call]:
         call = call or Call()
         allowance = Allowance(LOCAL, "127.0.0.1", site.port, "reading")
         egress = Egress(allowances=lambda _: [allowance])
@@ -85,7 +87,7 @@ def fetch(site: Site) -> Callable[..., tuple[Page | BaseException, Call]]:
         async def work() -> Page | BaseException:
             async with pool or WorkerPool(processes=1) as workers:
                 try:
-                    return await BuiltinReader(egress.door(call, "reading"), workers, call).fetch(url)
+                    return await BuiltinReader(egress.door(call, "reading"), workers, call, robots).fetch(url)
                 except Exception as error:  # noqa: BLE001 - the test looks at it
                     return error
                 finally:

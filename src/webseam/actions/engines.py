@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from webseam.egress.urls import parse
 from webseam.errors import ArgumentError, DoorError, WebseamError
+from webseam.seam.facts import ROBOTS
 from webseam.seam.failures import Kind, failure
-from webseam.switchboard import DEFAULT_ENGINES, ROLES, SEARCH
+from webseam.switchboard import DEFAULT_ENGINES, ROLES, SEARCH, robots_ignore_forbidden
 
 if TYPE_CHECKING:
     from webseam.seam.facts import Facts, Setting
@@ -66,6 +67,8 @@ def missing(switchboard: Switchboard, account: str, facts: Facts) -> str:
     """What the engine still needs before it can answer, as a sentence; "" when it is ready."""
     try:
         given = switchboard.settings(account, facts.name)
+        if facts.name == "builtin":
+            switchboard.robots(account, facts.name)
     except WebseamError as error:
         return error.message
     for setting in facts.settings:
@@ -135,6 +138,8 @@ def set_field(switchboard: Switchboard, account: str, engine: str, key: str, val
         raise ArgumentError(f"{key} must be true or false, not {value!r}.")
     if field.type == "choice" and value not in field.choices:
         raise ArgumentError(f"{key} must be one of {', '.join(field.choices)}, not {value!r}.")
+    if field is ROBOTS and value == "ignore" and not switchboard.robots_ignore:
+        raise ArgumentError(robots_ignore_forbidden(engine))
     switchboard.store.set(account, engine, key, value, secret=field.type == "secret")
     shown = "encrypted at rest" if field.type == "secret" else value
     lacking = missing(switchboard, account, facts)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from webseam.egress.client import Egress
     from webseam.index.corpus import SourceCount
     from webseam.index.indexing import Progress, Report
-    from webseam.seam.contract import Door
+    from webseam.seam.contract import Door, RobotsPolicy
     from webseam.switchboard import Switchboard
     from webseam.workers.pool import WorkerPool
 
@@ -90,6 +90,7 @@ class Indexes:
                 parse_sitemap=self._parse_sitemap,
                 progress=progress,
                 begin=remember,
+                robots=self._robots,
             )
         except WebseamError:
             if was_new:
@@ -108,6 +109,7 @@ class Indexes:
             parse_sitemap=self._parse_sitemap,
             progress=progress,
             begin=self._refuse_removed,
+            robots=self._robots,
         )
 
     def remove(self, name: str) -> int:
@@ -185,6 +187,9 @@ class Indexes:
         except CorpusError:
             indexing.remove(self.corpus, source.name, forget=lambda: None)
             raise
+
+    def _robots(self) -> RobotsPolicy:
+        return self.switchboard.robots(self.account, "index")
 
     def _door(self) -> Door:
         return self.egress.door(Call(self.account), "index")

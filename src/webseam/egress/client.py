@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import io
 import os
 import re
@@ -24,14 +25,15 @@ from webseam.egress.deadlines import Deadlines
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now
 from webseam.egress.faults import proxy_refused, proxy_trouble, redacted, timed_out, translate
 from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected, standard_headers
+from webseam.egress.pacing import Rests, Turns
 from webseam.egress.replies import Bounds
 from webseam.egress.robots import Robots
 from webseam.egress.rooms import Claim, Rooms
 from webseam.egress.tls import Trust
-from webseam.egress.urls import parse
 from webseam.errors import ConfigurationError, DoorError
 from webseam.redaction import without_secrets
 from webseam.seam.contract import HttpReply, HttpRequest, RobotsVerdict
+from webseam.seam.waiting import retry_after
 
 if TYPE_CHECKING:
     import ssl
@@ -45,12 +47,14 @@ if TYPE_CHECKING:
     from webseam.egress.deadlines import Deadline
     from webseam.egress.dialer import Resolver, SocketFactory
     from webseam.egress.proxies import Proxies, Proxy
+    from webseam.egress.robots import Rules
     from webseam.egress.urls import Url
-    from webseam.seam.contract import CacheMode, Door
+    from webseam.seam.contract import CacheMode, Door, RobotsPolicy
 
 Reply = TypeVar("Reply")
 
 OPEN_PORTS: Final = frozenset({80, 443, 8080, 8443})
+RESTING: Final = frozenset({"reading", "index"})  # the purposes for which a `Retry-After` is remembered; vendors see to theirs
 _CLOCKS_DIFFER_BY: Final = 0.05  # seconds: the loop's timers may fire a little before the call's own clock says so
 _CONTACT: Final = re.compile(r"[\x21-\x27\x2a-\x7e]{1,200}")  # printable, no space, no parentheses
 
@@ -97,6 +101,8 @@ class Egress:
         self.ports = ports
         self.robots = Robots()
         self.rooms = Rooms()
+        self.turns = Turns()
+        self.rests = Rests()
         self.resolver: Resolver = resolver or SystemResolver()
         self.trust = trust or Trust()
         self.proxies = proxies
@@ -115,7 +121,7 @@ class Egress:
     async def close(self) -> None:
         """Close every connection. The Egress may be used again afterwards, also in another event loop."""
         session, self._session, self._loop = self._session, None, None
-        self.rooms = Rooms()
+        self.rooms, self.turns = Rooms(), Turns()
         if self._deadlines is not None:
             self._deadlines.close()
             self._deadlines = None
@@ -164,12 +170,13 @@ class Egress:
 class _Door:
     """`seam.contract.Door`."""
 
-    __slots__ = ("_call", "_egress", "_purpose", "_running", "_watching")
+    __slots__ = ("_call", "_egress", "_purpose", "_rests", "_running", "_watching")
 
     def __init__(self, egress: Egress, call: Call, purpose: str) -> None:
         self._egress = egress
         self._call = call
         self._purpose = purpose
+        self._rests = purpose in RESTING
         self._running: set[Deadline] = set()
         self._watching = False
 
@@ -181,6 +188,7 @@ class _Door:
         max_bytes: int | None = None,
         held: ExitStack | None = None,
         cache: CacheMode = "off",
+        robots: RobotsPolicy = "ignore",
     ) -> HttpReply:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
@@ -189,7 +197,7 @@ class _Door:
         if held is not None:
             held.callback(claim.close)
         try:
-            return await self._send(request, bounds, claim)
+            return await self._send(request, bounds, claim, robots)
         finally:
             if held is None:
                 claim.close()
@@ -199,21 +207,47 @@ class _Door:
 
         Raises `DoorError` when the URL itself is refused or the call is over; any other failure to get robots.txt is a verdict.
         """
-        call, parsed = self._call, parse(url)
-        verdict = self._egress.robots.verdict(
-            self._robots_txt, (call.account, self._purpose), parsed, over=lambda: call.remaining() < _CLOCKS_DIFFER_BY
+        leg, claim = first_leg(HttpRequest(url)), Claim(self._egress.rooms)
+        rules = await self._within(self._rules(leg, claim), leg.url, claim=claim)
+        return rules.verdict(leg.url)
+
+    async def _rules(self, leg: Leg, claim: Claim) -> Rules:
+        """The rules of the leg's origin, asked for under the same exceptions as the leg: none for a redirect from elsewhere."""
+        egress, call = self._egress, self._call
+
+        async def fetch(url: str, seconds: float) -> HttpReply:
+            first = first_leg(HttpRequest(url, headers={"Accept": "text/plain, */*;q=0.1"}))
+            first = first._replace(own=leg.own, asked=leg.asked)
+            bounds = Bounds(LIMITS.robots_bytes, follow=True, cut=True)
+            try:
+                return await self._within(self._follow(first, (), bounds, claim), first.url, seconds, claim)
+            finally:
+                claim.close()  # who keeps a room waits for nothing else
+
+        return await egress.robots.rules(
+            fetch,
+            (call.account, self._purpose),
+            leg.url,
+            over=lambda: claim.waiting or claim.in_line is not None or call.remaining() < _CLOCKS_DIFFER_BY,
+            trusted=egress.rule(call, self._purpose, leg) is not None,
         )
-        return await self._within(verdict, parsed)
 
-    async def _robots_txt(self, url: str, seconds: float) -> HttpReply:
-        request = HttpRequest(url, headers={"Accept": "text/plain, */*;q=0.1"})
-        with contextlib.closing(Claim(self._egress.rooms)) as claim:
-            return await self._send(request, Bounds(LIMITS.robots_bytes, follow=True, cut=True), claim, seconds)
+    async def _ask(self, leg: Leg, policy: RobotsPolicy, claim: Claim) -> str:
+        """What is to be noted of a leg that robots.txt disallows; "" when it does not. Raises its refusal when it is obeyed."""
+        rules = self._egress.robots.kept((self._call.account, self._purpose), leg.url) or await self._rules(leg, claim)
+        verdict = rules.verdict(leg.url)
+        if verdict.allowed:
+            return ""
+        if policy == "warn":
+            return f"{verdict.reason}; it was fetched all the same, as the setting `robots` (warn) says."
+        if rules.unreachable is not None:
+            raise rules.unreachable
+        raise refusals.robots(leg.url, verdict.reason, self._purpose, failed=bool(rules.disallowed))
 
-    async def _send(self, request: HttpRequest, bounds: Bounds, claim: Claim, seconds: float | None = None) -> HttpReply:
+    async def _send(self, request: HttpRequest, bounds: Bounds, claim: Claim, robots: RobotsPolicy) -> HttpReply:
         try:
             leg = first_leg(request)
-            return await self._within(self._follow(leg, request.secrets, bounds, claim), leg.url, seconds, claim)
+            return await self._within(self._follow(leg, request.secrets, bounds, claim, robots), leg.url, claim=claim)
         except DoorError as error:
             # Without its cause: aiohttp's exceptions hold URLs, and a traceback in a log would show them.
             raise redacted(error, request.secrets) from None
@@ -238,6 +272,8 @@ class _Door:
                 return await work
         except TimeoutError:
             given = call.deadline - call.began if seconds is None or seconds > left else seconds
+            if claim is not None and claim.in_line is not None and not call.cancelled:
+                raise refusals.no_turn(claim.in_line, given) from None
             if claim is not None and claim.waiting and not call.cancelled:
                 raise refusals.no_room(url, given) from None
             raise timed_out(url, given, cancelled=call.cancelled) from None
@@ -248,13 +284,25 @@ class _Door:
         for scope in self._running:
             scope.pass_now()
 
-    async def _follow(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
+    async def _follow(
+        self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim, robots: RobotsPolicy = "ignore"
+    ) -> HttpReply:
         """The legs, one after another, until one is answered by something else than a redirect."""
+        notes: tuple[str, ...] = ()
+        if bounds.cache == cache.ONLY:
+            robots = "ignore"  # nobody is asked anything
         for _ in range(LIMITS.redirects + 1):
+            if (
+                robots != "ignore"
+                and bounds.cache != cache.ONLY
+                and (note := await self._ask(leg, robots, claim))
+                and note not in notes
+            ):
+                notes = (*notes, note)
             reply = await self._one(leg, secrets, bounds, claim)
             location = reply.headers.get("location")
             if not bounds.follow or reply.status not in REDIRECTS or location is None:
-                return reply
+                return dataclasses.replace(reply, notes=notes) if notes else reply
             leg = redirected(leg, reply.status, location)
         raise DoorError(
             f"{leg.asked.authority} redirects more than {LIMITS.redirects} times: ask for the page it leads to.",
@@ -304,6 +352,11 @@ class _Door:
         """The site's own reply to one leg."""
         egress, url, via = self._egress, leg.url, hop.via
         session, proxies = egress.session(), egress.proxies
+        turns, account = egress.turns, self._call.account
+        if self._rests and egress.rests and (left := egress.rests.left(account, url.origin)):
+            raise refusals.left_alone(url, left)
+        if not turns.enter(account, url.origin):
+            await self._in_line(turns, url, step, claim)
         token = hop_now.set(hop)
         try:
             if proxies is not None and via is not None:
@@ -323,7 +376,10 @@ class _Door:
                     raise proxy_refused(url, via, response.status)
                 step.detail["status"] = response.status
                 assert hop.handler is not None  # set by the connector when it handed out the connection
-                return await replies.read(response, hop.handler, leg, step, bounds, claim)
+                reply = await replies.read(response, hop.handler, leg, step, bounds, claim)
+                if self._rests and reply.status in (429, 503) and (seconds := retry_after(reply.headers)):
+                    egress.rests.begin(account, url.origin, seconds)
+                return reply
         # ValueError and RuntimeError: what aiohttp and uvloop raise for some hostile replies and for closed transports.
         except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, RuntimeError) as error:
             if hop.handler is not None and hop.handler.overrun:
@@ -333,6 +389,20 @@ class _Door:
             raise trouble or translate(error, url, proxies_ignored=proxies is None) from None
         finally:
             hop_now.reset(token)
+            turns.leave(account, url.origin)
+
+    async def _in_line(self, turns: Turns, url: Url, step: Step, claim: Claim) -> None:
+        """Wait for the turn; how long is in the step."""
+        began = self._call.clock()
+        claim.in_line = url  # and stays so when this is cancelled: it tells why
+        try:
+            await turns.wait(self._call.account, url.origin)
+        finally:
+            step.detail["waited"] = self._call.clock() - began
+        if self._call.remaining() < _CLOCKS_DIFFER_BY:  # those before it ran out of time as well: nothing is asked in vain
+            turns.leave(self._call.account, url.origin)
+            raise TimeoutError
+        claim.in_line = None
 
 
 def _payload(body: bytes) -> bytes | io.BytesIO | None:

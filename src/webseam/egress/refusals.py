@@ -5,14 +5,19 @@ No text here ever holds an address that a name resolved to: who may ask for a na
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from webseam.errors import DoorError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Final
 
     from webseam.egress.urls import Url
+
+ROBOTS_SETTINGS: Final = {"reading": "builtin", "index": "index"}
+"""Which engine has the setting `robots` for a purpose."""
 
 
 def allow_command(url: Url, purpose: str) -> str:
@@ -93,6 +98,35 @@ def no_room(url: Url, seconds: float) -> DoorError:
         kind="timeout",
         url=url.origin,
     )
+
+
+def no_turn(url: Url, seconds: float) -> DoorError:
+    """Others were asking, and this request did not come to its turn for as long as it could wait."""
+    return DoorError(
+        f"Too many requests are waiting, and the one to {url.authority} had no turn within {seconds:.3g} s: "
+        "ask again, for fewer pages at once.",
+        kind="timeout",
+        url=url.origin,
+        unsent=True,
+    )
+
+
+def left_alone(url: Url, seconds: float) -> DoorError:
+    """The host answered with `Retry-After` before, and that time is not over."""
+    return DoorError(
+        f"{url.host} asked to be left alone for another {math.ceil(seconds)} s (Retry-After): try again then.",
+        kind="rate_limited",
+        url=url.origin,
+        retry_after=seconds,
+        unsent=True,
+    )
+
+
+def robots(url: Url, reason: str, purpose: str, *, failed: bool) -> DoorError:
+    """robots.txt disallows the page, or (`failed`) could not be had, which counts as much."""
+    engine = ROBOTS_SETTINGS.get(purpose)
+    command = f", or, if you have the site's permission, run `webseam set {engine} robots warn`" if engine else ""
+    return DoorError(f"{reason}{'. Try again later' if failed else ': respect that'}{command}.", kind="robots", url=url.origin)
 
 
 def bad_reply(url: Url, why: str) -> DoorError:

@@ -2,6 +2,10 @@
 
 * 2xx: its rules count, of the first 500 KB. 4xx, or more redirects than we follow: everything is allowed (section 2.3.1.3).
 * 5xx, no answer, an answer that cannot be read, a redirect that is refused: nothing is allowed, for a minute (section 2.3.1.4).
+  When there is no connection at all that is not kept: the page cannot be had either, and the next try may do.
+* A `trusted` origin, one that the owner allowed (a server of their own), forbids only what its robots.txt forbids or a 5xx
+  answers: that there is none to be had, as with many a server under development, forbids nothing.
+* That it was our own turn or room that did not come, or that the host asked to be left alone, says nothing about the site.
 
 `protego` matches paths. It is given one group only, ours: a file of many user agents and many rules costs it their product
 (500 KB can be made into hours), and it takes `User-agent: web` for us. `relevant` picks the group by the whole product token.
@@ -49,13 +53,18 @@ _REFUSED: Final = frozenset({"blocked_address", "blocked_port", "blocked_scheme"
 
 
 class Rules(NamedTuple):
-    """What one origin's robots.txt says to us. `rules` is None when everything, or (`disallowed`) nothing, is allowed."""
+    """What one origin's robots.txt says to us. `rules` is None when everything, or (`disallowed`) nothing, is allowed.
+
+    `seconds` is how long that counts. `unreachable` is what the network said when there was no connection.
+    """
 
     rules: Protego | None
     disallowed: str = ""
     delay: float = 0.0
     sitemaps: tuple[str, ...] = ()
     size: int = 0
+    seconds: float = LIMITS.robots_kept_seconds
+    unreachable: DoorError | None = None
 
     def verdict(self, url: Url) -> RobotsVerdict:
         """The answer for one URL of the origin."""
@@ -68,10 +77,14 @@ class Rules(NamedTuple):
 
 
 class Robots:
-    """The rules of the origins seen lately, kept by account, purpose and origin; bounded in number and size."""
+    """The rules of the origins seen lately, kept by account, purpose and origin; bounded in number and size.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    `seconds` is what one robots.txt may take.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, seconds: float = SECONDS) -> None:
         self._clock = clock
+        self._seconds = seconds
         self._kept: OrderedDict[tuple[str, str, str], tuple[float, Rules]] = OrderedDict()
         self._bytes = 0
         self._locks: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
@@ -79,9 +92,20 @@ class Robots:
     async def verdict(
         self, fetch: Fetch, who: tuple[str, str], url: Url, over: Callable[[], bool] = lambda: False
     ) -> RobotsVerdict:
+        """What robots.txt says about `url`; as `rules`."""
+        return (await self.rules(fetch, who, url, over)).verdict(url)
+
+    def kept(self, who: tuple[str, str], url: Url) -> Rules | None:
+        """The rules of the URL's origin, if they are known."""
+        return self._find((*who, url.origin))
+
+    async def rules(
+        self, fetch: Fetch, who: tuple[str, str], url: Url, over: Callable[[], bool] = lambda: False, *, trusted: bool = False
+    ) -> Rules:
         """What robots.txt of the URL's origin says. `fetch(url, seconds)` gets it; `who` is account and purpose.
 
-        Raises `DoorError` when the origin itself is refused, or when the call is `over`: that says nothing about the site.
+        Raises `DoorError` when the origin itself is refused or wants to be left alone, or when the call is `over` or waits for
+        something of ours: that says nothing about the site.
         """
         key = (*who, url.origin)
         rules = self._find(key)
@@ -92,9 +116,9 @@ class Robots:
             async with lock:
                 rules = self._find(key)
                 if rules is None:
-                    rules = await _rules(fetch, url, over)
+                    rules = await _rules(fetch, url, over, trusted, self._seconds)
                     self._keep(key, rules)
-        return rules.verdict(url)
+        return rules
 
     def _find(self, key: tuple[str, str, str]) -> Rules | None:
         kept = self._kept.get(key)
@@ -108,8 +132,9 @@ class Robots:
         return rules
 
     def _keep(self, key: tuple[str, str, str], rules: Rules) -> None:
-        seconds = FAILURE_KEPT_SECONDS if rules.disallowed else LIMITS.robots_kept_seconds
-        self._kept[key] = (self._clock() + seconds, rules)
+        if not rules.seconds:
+            return
+        self._kept[key] = (self._clock() + rules.seconds, rules)
         self._bytes += rules.size
         while len(self._kept) > MOST_ENTRIES or (self._bytes > MOST_BYTES and len(self._kept) > 1):
             self._drop(next(iter(self._kept)))
@@ -119,22 +144,29 @@ class Robots:
         self._bytes -= rules.size
 
 
-async def _rules(fetch: Fetch, url: Url, over: Callable[[], bool]) -> Rules:
+async def _rules(fetch: Fetch, url: Url, over: Callable[[], bool], trusted: bool, seconds: float) -> Rules:
     try:
-        reply = await fetch(f"{url.origin}/robots.txt", SECONDS)
+        reply = await fetch(f"{url.origin}/robots.txt", seconds)
     except DoorError as error:
         if error.kind == "too_many_redirects":
             return Rules(None)
-        if over() or (error.kind in _REFUSED and error.url == url.origin):
+        if over() or error.kind == "rate_limited" or (error.kind in _REFUSED and error.url == url.origin):
             raise
-        return Rules(None, f"robots.txt of {url.host} could not be read, which counts as a refusal (RFC 9309): {error}")
+        no_connection = error.unsent or error.kind in ("dns", "tls")
+        unreachable = error if no_connection and error.url == url.origin else None
+        kept = FAILURE_KEPT_SECONDS if unreachable is None else 0.0
+        if trusted:
+            return Rules(None, seconds=kept)
+        said = str(error).partition("\n")[0].rstrip(".")
+        why = f"robots.txt of {url.host} could not be read, which counts as a refusal (RFC 9309): {said}"
+        return Rules(None, why, seconds=kept, unreachable=unreachable)
     if 200 <= reply.status < 300:
         return read(reply.body)
     if 300 <= reply.status < 500:
-        return Rules(None)
-    return Rules(
-        None, f"robots.txt of {url.host} answered with status {reply.status}, which counts as a refusal (RFC 9309): try later."
-    )
+        # "Later" is no statement on what is allowed: it is asked again soon.
+        return Rules(None, seconds=FAILURE_KEPT_SECONDS if reply.status == 429 else LIMITS.robots_kept_seconds)
+    why = f"robots.txt of {url.host} answered with status {reply.status}, which counts as a refusal (RFC 9309)"
+    return Rules(None, why, seconds=FAILURE_KEPT_SECONDS)
 
 
 def read(body: bytes) -> Rules:

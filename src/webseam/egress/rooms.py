@@ -20,6 +20,8 @@ from webseam.config import LIMITS
 if TYPE_CHECKING:
     from typing import Final
 
+    from webseam.egress.urls import Url
+
 _SMALL: Final = LIMITS.connections * LIMITS.body_small_bytes  # what all small bodies together may come to
 ROOMS: Final = max(1, (LIMITS.body_bytes_in_flight - _SMALL) // LIMITS.body_bytes)
 
@@ -45,14 +47,18 @@ class Rooms:
 
 
 class Claim:
-    """One request's claim to a room. `waiting` while it has to wait: a deadline that passes then was not the site's fault."""
+    """One request's claim to a room. `waiting` while it has to wait: a deadline that passes then was not the site's fault.
 
-    __slots__ = ("_has_room", "_rooms", "waiting")
+    `in_line` is where it waits for a turn (see `pacing`), for the same reason.
+    """
+
+    __slots__ = ("_has_room", "_rooms", "in_line", "waiting")
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
         self._has_room = False
         self.waiting = False
+        self.in_line: Url | None = None
 
     async def grow(self, size: int) -> None:
         """Return when the body may be `size` bytes long."""

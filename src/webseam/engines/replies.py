@@ -1,10 +1,8 @@
-"""What vendors' replies have in common: how an error looks in a body, when to come back, where the results lie."""
+"""What vendors' replies have in common: how an error looks in a body, where the results lie."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from webseam.config import LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,37 +85,3 @@ def text(value: Any) -> str:
 def request_id(reply: HttpReply) -> str | None:
     """The vendor's own number of the request, as its support will ask for it."""
     return reply.headers.get("x-request-id") or reply.headers.get("request-id") or None
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """`Retry-After` in seconds (RFC 9110, 10.2.3: seconds or a date), within `LIMITS.retry_after_seconds`; None for nonsense.
-
-    A date counts from the reply's own `Date`, so that a clock which is wrong, here or there, does no harm.
-    """
-    value = headers.get("retry-after", "").strip()
-    try:
-        whole = value.isascii() and value.isdigit()
-        return clamped(float(value[:12]) if whole else _seconds_until(value, headers.get("date", "")))
-    except (ValueError, OverflowError):
-        return None
-
-
-def clamped(seconds: float) -> float | None:
-    """A waiting time that can be shown: at most `LIMITS.retry_after_seconds`; None for one that is already over."""
-    return min(seconds, LIMITS.retry_after_seconds) if seconds >= 0 else None
-
-
-def _seconds_until(when: str, since: str) -> float:
-    from datetime import UTC, datetime
-    from email.utils import parsedate_to_datetime
-
-    def moment(date: str) -> datetime:
-        parsed = parsedate_to_datetime(date)
-        return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
-
-    then = moment(when)
-    try:
-        now = moment(since)
-    except ValueError:
-        now = datetime.now(UTC)
-    return (then - now).total_seconds()

@@ -21,6 +21,7 @@ from webseam.engines.replies import Complaint
 from webseam.errors import DoorError, ProviderError, WebseamError
 from webseam.redaction import without_secrets
 from webseam.seam.failures import Kind, failure, how_to_set
+from webseam.seam.waiting import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,7 +118,7 @@ class Vendor(ABC):
 
     def retry_after(self, reply: HttpReply) -> float | None:
         """Seconds until the vendor wants to be asked again, None when it does not say."""
-        return replies.retry_after(reply.headers)
+        return retry_after(reply.headers)
 
 
 class VendorProvider:

@@ -2,7 +2,9 @@
 
 Theory of operation. The frontier is a queue; several pages are under way at once but are handled in the order of the queue
 (`ordered.py`), so that the same site gives the same crawl. Only pages of the start's origin, in its directory, are taken, one
-spelling each (`canonical.py`); what robots.txt, `<meta name=robots>` or `X-Robots-Tag` refuse is left out.
+spelling each (`canonical.py`); what robots.txt, `<meta name=robots>` or `X-Robots-Tag` refuse is left out. The door asks
+robots.txt before each address that a redirect leads to, and leaves a host alone that said when to come back: the crawl waits
+until then, or ends when that is long.
 
 The crawl also says what an incremental run may conclude from it. `gone` are pages that certainly are not to be indexed (404,
 410, noindex, moved, a copy of another). `complete` says that every page that could be found was looked at, so that a known page
@@ -17,24 +19,27 @@ import hashlib
 from collections import Counter, deque
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from webseam.config import LIMITS
 from webseam.errors import CorpusError, DocumentError, DoorError, WorkerError
 from webseam.index import sitemaps
 from webseam.index.canonical import Scope, canonical_url, may_be_page, path_of, same_page
 from webseam.index.ordered import ordered
-from webseam.seam.contract import HttpRequest
+from webseam.seam.contract import HttpRequest, RobotsVerdict
+from webseam.seam.waiting import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 
     from webseam.documents.document import Document
     from webseam.index.sitemaps import ParseSitemap
-    from webseam.seam.contract import Door, HttpReply, RobotsVerdict
+    from webseam.seam.contract import Door, HttpReply, RobotsPolicy
 
     Parse = Callable[[bytes, str, str], Awaitable[Document]]
     """(bytes, URL, Content-Type) -> Document; raises `DocumentError` and `WorkerError`."""
+
+Answer = TypeVar("Answer")
 
 FRONTIER: Final = 100_000
 """Addresses remembered at most, so that an endless calendar ends."""
@@ -50,7 +55,7 @@ _COPY: Final = "the same as another page"
 _REQUESTS_PER_PAGE: Final = 4  # of the page limit: what may be asked for in vain (missing, copies, noindex)
 _ATTEMPTS: Final = 3
 _MOST_PATIENCE: Final = 30.0  # seconds that a Retry-After is waited for
-_PASSING: Final = frozenset({"timeout", "dns", "connect", "tls", "rate_limited", "http_status", "bad_reply", "robots"})
+_PASSING: Final = frozenset({"timeout", "dns", "connect", "tls", "rate_limited", "http_status", "bad_reply"})
 _PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml", "text/markdown"})
 _HEADERS: Final = {"Accept": "text/html, application/xhtml+xml, text/markdown;q=0.8, */*;q=0.1"}
 
@@ -94,6 +99,7 @@ class Crawl:
     """One crawl from `start`, a canonical URL. Use it once: `async for found in crawl.pages()`, then read the attributes.
 
     `known` are the URLs of earlier runs. `door_for` gives a door with a fresh deadline for each page; `sleep` is for tests.
+    `robots` is what robots.txt is to the crawl; `against_robots` counts the pages that it disallows and that were read.
     """
 
     def __init__(
@@ -106,6 +112,7 @@ class Crawl:
         limit: int = LIMITS.crawl_pages,
         known: Collection[str] = (),
         concurrency: int = 4,
+        robots: RobotsPolicy = "obey",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._start = start
@@ -115,6 +122,7 @@ class Crawl:
         self._limit = limit
         self._known = frozenset(known)
         self._concurrency = concurrency
+        self._robots: RobotsPolicy = robots
         self._sleep = sleep
         self._scope = Scope.of(start)
         self._queue: deque[str] = deque()
@@ -125,6 +133,8 @@ class Crawl:
         self._pace = asyncio.Lock()
         self._asked = 0
         self._indexed = 0
+        self._left_alone = False
+        self.against_robots = 0
         self.complete = True
         self.why_incomplete = ""
         self.gone: set[str] = set()
@@ -152,6 +162,9 @@ class Crawl:
 
     def _next(self) -> str | None:
         if not self._queue:
+            return None
+        if self._left_alone:
+            self._incomplete("it asked to be left alone")
             return None
         if self._indexed >= self._limit:
             self._incomplete(f"the page limit of {self._limit} was reached: raise it with --limit")
@@ -215,10 +228,12 @@ class Crawl:
     # -------------------------------------------------------------------------------------------- the beginning
 
     async def _begin(self) -> _Visit:
-        verdict = await self._door_for().robots(self._start)
-        if not verdict.allowed:
-            raise _not_allowed(self._start, verdict)
-        reply = await self._send(self._start)
+        try:
+            reply = await self._send(self._start)
+        except DoorError as error:
+            if error.kind != "robots":
+                raise
+            raise CorpusError(str(error), kind="no_source") from None
         if reply.status >= 400:
             raise CorpusError(
                 f"{self._start} answered with status {reply.status}: check the address, or try again later.", kind="no_source"
@@ -231,13 +246,14 @@ class Crawl:
             )
         whole_site = path_of(self._start) == "/"
         self._scope = Scope.of(landed) if not whole_site else Scope(Scope.of(landed).origin, "/")
-        if landed != self._start:
-            verdict = await self._door_for().robots(landed)
-            if not verdict.allowed:
-                raise _not_allowed(landed, verdict)
+        verdict = await self._verdict(landed)
         self._seen |= {self._start, landed}
         found = await sitemaps.find(
-            self._scope.origin, verdict.sitemaps, door_for=self._door_for, parse_sitemap=self._parse_sitemap
+            self._scope.origin,
+            verdict.sitemaps,
+            door_for=self._door_for,
+            parse_sitemap=self._parse_sitemap,
+            robots=self._robots,
         )
         for url in found.pages:
             self._add(url)
@@ -251,8 +267,8 @@ class Crawl:
 
     async def _visit(self, url: str) -> _Visit:
         try:
-            verdict = await self._door_for().robots(url)
-            if not verdict.allowed:
+            verdict = await self._verdict(url)
+            if not verdict.allowed and self._robots == "obey":
                 return _Visit(url, unread=True, left_out=_ROBOTS)
             reply = await self._send(url, verdict.delay)
             if reply.status in (404, 410):
@@ -264,25 +280,50 @@ class Crawl:
             landed = self._scope.place(reply.url)
             if not landed:
                 return _Visit(url, unread=True, left_out=_ELSEWHERE)
-            if landed != url:
-                if landed in self._seen:
-                    return _Visit(url)
-                if not (await self._door_for().robots(landed)).allowed:
-                    return _Visit(url, unread=True, left_out=_ROBOTS)
+            if landed != url and landed in self._seen:
+                return _Visit(url)
         except DoorError as error:
+            if error.kind == "robots":
+                return _Visit(url, unread=True, left_out=_ROBOTS)
+            self._left_alone = self._left_alone or error.kind == "rate_limited"
             return _Visit(url, why=_first_line(error), passing=error.kind in _PASSING)
         return await self._read(url, landed, reply)
 
+    async def _verdict(self, url: str) -> RobotsVerdict:
+        if self._robots == "ignore":
+            return RobotsVerdict(allowed=True)
+        return await self._patiently(lambda: self._door_for().robots(url))
+
+    async def _patiently(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+        """What `ask` gives; while the site wants to be left alone, wait, unless that is long."""
+        waited = 0.0
+        while True:
+            try:
+                return await ask()
+            except DoorError as error:
+                left = error.retry_after
+                if error.kind != "rate_limited" or left is None or left > _MOST_PATIENCE:
+                    raise
+                waited += left
+                if waited > _ATTEMPTS * _MOST_PATIENCE:
+                    raise
+            await self._sleep(left)
+
     async def _send(self, url: str, delay: float = 0.0) -> HttpReply:
-        """Ask for the page; one that says "later" is asked again, when it says so."""
+        """Ask for the page; one that says "later" is asked again, when it says so, unless that is long."""
+        request = HttpRequest(url, headers=_HEADERS)
         for attempt in range(_ATTEMPTS):
             if delay:
                 async with self._pace:  # one request each `delay` seconds, however many are under way
                     await self._sleep(delay)
-            reply = await self._door_for().send(HttpRequest(url, headers=_HEADERS), follow=True)
+            reply = await self._patiently(lambda: self._door_for().send(request, follow=True, robots=self._robots))
             if reply.status not in (429, 503) or attempt + 1 == _ATTEMPTS:
                 break
-            await self._sleep(_patience(reply, attempt))
+            said = retry_after(reply.headers)
+            wait = 2.0**attempt if said is None else said
+            if wait > _MOST_PATIENCE:
+                break
+            await self._sleep(wait)
         return reply
 
     async def _read(self, asked: str, url: str, reply: HttpReply) -> _Visit:
@@ -306,6 +347,7 @@ class Crawl:
         place = canonical if canonical and same_page(canonical, url) else url
         if place != url and place in self._seen:
             place = url  # it will be read, or was; if it is the same text, one of the two is left out
+        self.against_robots += bool(reply.notes)
         page = CrawledPage(
             url=place,
             title=document.title or path_of(place).rstrip("/").rpartition("/")[2] or place,
@@ -314,11 +356,6 @@ class Crawl:
             fingerprint=fingerprint_of(document.title, document.content),
         )
         return _Visit(asked, page=page, links=links)
-
-
-def _not_allowed(url: str, verdict: RobotsVerdict) -> CorpusError:
-    why = verdict.reason.rstrip(".") or f"robots.txt does not allow {url}"
-    return CorpusError(f"{why}: start at another page, or choose another site.", kind="no_source")
 
 
 def _first_line(error: Exception) -> str:
@@ -350,11 +387,3 @@ def _orders(document: Document, reply: HttpReply) -> set[str]:
         if agent in ("", "webseam"):
             orders.add(part.strip())
     return orders | {"noindex", "nofollow"} if "none" in orders else orders
-
-
-def _patience(reply: HttpReply, attempt: int) -> float:
-    try:
-        seconds = float(reply.headers.get("retry-after", ""))
-    except ValueError:
-        seconds = 2.0**attempt
-    return min(max(seconds, 0.0), _MOST_PATIENCE) if seconds == seconds else 1.0  # NaN is not equal to itself

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from webseam.seam.facts import Facts
+from webseam.seam.facts import ROBOTS, Facts
 
 FACTS: Final = Facts(
     name="index",
@@ -13,6 +13,7 @@ FACTS: Final = Facts(
     search=True,
     reading=True,
     filters=frozenset({"include_domains", "exclude_domains"}),
+    settings=(ROBOTS,),
     third_party=False,
     checked="own",
 )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from webseam.index.crawl import Parse
     from webseam.index.looks import Look
     from webseam.index.sitemaps import ParseSitemap
-    from webseam.seam.contract import Door
+    from webseam.seam.contract import Door, RobotsPolicy
 
 __all__ = ["Progress", "Report", "Source", "add", "rebuild", "remove"]
 
@@ -54,7 +54,8 @@ class Report:
     """What a job did. `failed` are (URL, why): what was known of them is kept. `note` says why a look was not `complete`.
 
     `rewritten` are documents that had not changed and were written all the same, as a rebuild does. `left_out` counts, by
-    reason, what was met and is no document to index; nothing is wrong with it.
+    reason, what was met and is no document to index; nothing is wrong with it. `against_robots` are documents that were read
+    although robots.txt disallows it, as the account's setting wants it.
     """
 
     source: str
@@ -67,6 +68,7 @@ class Report:
     left_out: dict[str, int] = field(default_factory=dict)
     complete: bool = True
     note: str = ""
+    against_robots: int = 0
 
     @property
     def read(self) -> int:
@@ -78,6 +80,8 @@ class Report:
         same = f"{self.rewritten} rewritten" if self.rewritten else f"{self.unchanged} unchanged"
         line = f"{self.source}: {self.added} added, {self.changed} changed, {same}, {self.removed} removed"
         line += f", {len(self.failed)} failed"
+        if self.against_robots:
+            line += f"; {self.against_robots} read against robots.txt"
         left_out = ", ".join(f"{count} {reason}" for reason, count in self.left_out.items())
         return f"{line}; left out: {left_out}" if left_out else line
 
@@ -94,6 +98,7 @@ class Report:
             "note": self.note,
             "failed": [{"url": url, "why": why} for url, why in self.failed],
             "left_out": dict(self.left_out),
+            "against_robots": self.against_robots,
         }
 
 
@@ -108,13 +113,14 @@ async def add(
     limit: int | None = None,
     anew: bool = False,
     begin: Callable[[Source], None] | None = None,
+    robots: Callable[[], RobotsPolicy] = lambda: "obey",
 ) -> Report:
     """Bring the index up to date with `source`; with `anew`, write what has not changed too.
 
     `door_for` gives a door with a deadline of its own for each page, `parse` turns bytes into a Document in a worker, and
     `parse_sitemap` into addresses; `begin` is called first of all under the writer lock, and what it raises ends the job;
-    `progress` is called in the event loop. Raises `CorpusError`, and `DoorError` when a site cannot even be begun: then nothing
-    was removed.
+    `progress` is called in the event loop; `robots`, for a site, says what robots.txt is to its crawl, or raises. Raises
+    `CorpusError`, and `DoorError` when a site cannot even be begun: then nothing was removed.
     """
     async with _Writing(corpus, f"index add {source.name}") as writing:
         if begin is not None:
@@ -132,6 +138,7 @@ async def add(
                 door_for=door_for,
                 parse=parse,
                 parse_sitemap=parse_sitemap,
+                robots=robots(),
             )
         else:
             look = FolderLook(source, known=to_compare, parse=parse, listed=_listed(source, progress))
@@ -148,6 +155,7 @@ async def rebuild(
     parse_sitemap: ParseSitemap,
     progress: Callable[[Progress], None] | None = None,
     begin: Callable[[Source], None] | None = None,
+    robots: Callable[[], RobotsPolicy] = lambda: "obey",
 ) -> list[Report]:
     """Make the index anew from `sources`. Only a damaged one is thrown away; a sound one is written over and goes on answering.
 
@@ -177,6 +185,7 @@ async def rebuild(
                 progress=progress,
                 anew=rebuilding is None,
                 begin=begin,
+                robots=robots,
             )
             reports.append(report)
         except WebseamError as error:
@@ -250,6 +259,7 @@ class _Job:
         report.removed = len(gone)
         report.complete, report.note = self._look.complete, self._look.why_incomplete
         report.left_out = dict(self._look.left_out)
+        report.against_robots = self._look.against_robots
         return report
 
     async def _take(self, url: str, document: StoredDocument | None) -> None:

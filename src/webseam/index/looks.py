@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from webseam.index.crawl import Parse
     from webseam.index.sitemaps import ParseSitemap
     from webseam.index.sources import Source
-    from webseam.seam.contract import Door
+    from webseam.seam.contract import Door, RobotsPolicy
 
 _AT_ONCE: Final = 4
 _LISTING_SECONDS: Final = 0.2  # between two words about a listing under way
@@ -62,6 +62,10 @@ class Look(Protocol):
     def left_out(self) -> Mapping[str, int]:
         """How much was met and is no document to index, by reason: a dozen reasons at most, as they follow "3 "."""
 
+    @property
+    def against_robots(self) -> int:
+        """How many documents were read although robots.txt disallows it."""
+
     def found(self) -> AsyncGenerator[Found, None]:
         """Everything in the source. Raises `WebseamError` when the source as a whole cannot be read."""
 
@@ -91,6 +95,7 @@ class FolderLook:
         self.complete = True
         self.why_incomplete = ""
         self.expected = 0
+        self.against_robots = 0
         self.left_out: Counter[str] = Counter()
 
     async def found(self) -> AsyncGenerator[Found, None]:
@@ -206,11 +211,18 @@ class SiteLook:
         door_for: Callable[[], Door],
         parse: Parse,
         parse_sitemap: ParseSitemap,
+        robots: RobotsPolicy = "obey",
     ) -> None:
         self._source = source
         self._known = known
         self._crawl = Crawl(
-            source.location, door_for=door_for, parse=parse, parse_sitemap=parse_sitemap, limit=limit, known=indexed
+            source.location,
+            door_for=door_for,
+            parse=parse,
+            parse_sitemap=parse_sitemap,
+            limit=limit,
+            known=indexed,
+            robots=robots,
         )
 
     @property
@@ -232,6 +244,11 @@ class SiteLook:
     def left_out(self) -> Mapping[str, int]:
         """How many pages were met and are not to be indexed, by reason."""
         return self._crawl.left_out
+
+    @property
+    def against_robots(self) -> int:
+        """How many pages were read although robots.txt disallows it."""
+        return self._crawl.against_robots
 
     async def found(self) -> AsyncGenerator[Found, None]:
         """Every page, in the order of the crawl."""

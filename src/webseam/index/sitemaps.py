@@ -19,7 +19,7 @@ from webseam.seam.contract import HttpRequest
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from webseam.seam.contract import Door
+    from webseam.seam.contract import Door, RobotsPolicy
     from webseam.workers.pool import WorkerPool
 
     ParseSitemap = Callable[[bytes], Awaitable[list[tuple[bool, str]]]]
@@ -37,10 +37,17 @@ class Sitemaps:
     cut: bool = False
 
 
-async def find(origin: str, named: Iterable[str], *, door_for: Callable[[], Door], parse_sitemap: ParseSitemap) -> Sitemaps:
+async def find(
+    origin: str,
+    named: Iterable[str],
+    *,
+    door_for: Callable[[], Door],
+    parse_sitemap: ParseSitemap,
+    robots: RobotsPolicy = "obey",
+) -> Sitemaps:
     """The pages in the sitemaps that robots.txt named, or else in /sitemap.xml, and in the sitemaps that those name.
 
-    Only what lies at `origin` itself counts. That there is no /sitemap.xml is no failure.
+    Only what lies at `origin` itself counts. That there is no /sitemap.xml, or that robots.txt disallows it, is no failure.
     """
     found = Sitemaps()
     wanted = [url for name in named if (url := canonical_url(name, origin + "/")) and origin_of(url) == origin]
@@ -51,7 +58,7 @@ async def find(origin: str, named: Iterable[str], *, door_for: Callable[[], Door
     while queue:
         url, depth = queue.popleft()
         try:
-            for is_sitemap, address in await _read(url, door_for, parse_sitemap, guessed):
+            for is_sitemap, address in await _read(url, door_for, parse_sitemap, robots, guessed):
                 place = canonical_url(address, url)
                 if not place or origin_of(place).partition("://")[2] != origin.partition("://")[2]:
                     continue
@@ -67,14 +74,19 @@ async def find(origin: str, named: Iterable[str], *, door_for: Callable[[], Door
                     queue.clear()
                     break
         except (DoorError, DocumentError, WorkerError) as error:
+            if guessed and error.kind == "robots":
+                continue
             found.failed.append((url, str(error).partition("\n")[0]))
         guessed = False
     found.pages = list(pages)
     return found
 
 
-async def _read(url: str, door_for: Callable[[], Door], parse: ParseSitemap, guessed: bool) -> list[tuple[bool, str]]:
-    reply = await door_for().send(HttpRequest(url, headers={"Accept": "application/xml, text/xml, text/plain"}), follow=True)
+async def _read(
+    url: str, door_for: Callable[[], Door], parse: ParseSitemap, robots: RobotsPolicy, guessed: bool
+) -> list[tuple[bool, str]]:
+    request = HttpRequest(url, headers={"Accept": "application/xml, text/xml, text/plain"})
+    reply = await door_for().send(request, follow=True, robots=robots)
     if reply.status >= 400:
         if guessed and reply.status < 500:
             return []

@@ -15,7 +15,7 @@ from webseam.seam.contract import HttpRequest, Page
 if TYPE_CHECKING:
     from webseam.call import Call
     from webseam.documents.document import Document
-    from webseam.seam.contract import Door, HttpReply
+    from webseam.seam.contract import Door, HttpReply, RobotsPolicy
     from webseam.workers.pool import WorkerPool
 
 ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
@@ -23,30 +23,31 @@ ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plai
 
 
 class BuiltinReader:
-    """A `seam.contract.FetchProvider` over a door and a pool, for one call."""
+    """A `seam.contract.FetchProvider` over a door and a pool, for one call. `robots` is what robots.txt is to it."""
 
     name = "builtin"
 
-    def __init__(self, door: Door, pool: WorkerPool, call: Call) -> None:
+    def __init__(self, door: Door, pool: WorkerPool, call: Call, robots: RobotsPolicy = "obey") -> None:
         self._door = door
         self._pool = pool
         self._call = call
+        self._robots = robots
 
     async def fetch(self, url: str) -> Page:
         """The page at `url`, redirects followed, as Markdown.
 
-        Raises `DoorError` (the network's refusals; `http_status` and `rate_limited` for replies that are no page),
+        Raises `DoorError` (the network's refusals; `robots`; `http_status` and `rate_limited` for replies that are no page),
         `DocumentError` (what came is no text), and `WorkerError` (it could not be read within the bounds).
         """
         with ExitStack() as held:  # until the document is read: bodies that wait for a worker are bodies in memory
             request = HttpRequest(url, headers={"Accept": ACCEPT})
-            reply = await self._door.send(request, follow=True, held=held, cache=self._call.cache)
+            reply = await self._door.send(request, follow=True, held=held, cache=self._call.cache, robots=self._robots)
             now = dt.datetime.now(dt.UTC)
             retrieved = dt.datetime.fromtimestamp(reply.retrieved_at, dt.UTC) if reply.retrieved_at else now
             retrieved_at = retrieved.isoformat(timespec="seconds").replace("+00:00", "Z")
             kept = f"From the cache, retrieved {retrieved_at}: ask with cache=refresh for a new copy."
             kept = kept if reply.retrieved_at else ""
-            refuse_status(reply, now, kept)
+            refuse_status(reply, kept)
             if not reply.body:
                 raise empty_reply(reply, kept)
             document = await self._read(reply)
@@ -85,6 +86,7 @@ class BuiltinReader:
 
 
 def _notes(reply: HttpReply, document: Document) -> tuple[str, ...]:
+    notes = (*document.notes, *reply.notes)
     if reply.status == 206:
-        return (*document.notes, "The site sent only a part of the page (status 206).")
-    return document.notes
+        return (*notes, "The site sent only a part of the page (status 206).")
+    return notes

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from webseam.seam.facts import Facts
+from webseam.seam.facts import ROBOTS, Facts
 
 FACTS: Final = Facts(
     name="builtin",
     title="The built-in reader",
     description="Fetches the page itself and turns it into Markdown on this machine. No key, and nobody but the site is asked.",
     reading=True,
+    settings=(ROBOTS,),
     third_party=False,
     keeps=True,
     checked="own",

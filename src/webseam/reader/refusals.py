@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from webseam.config import LIMITS
 from webseam.errors import DoorError
+from webseam.seam.waiting import retry_after
 
 if TYPE_CHECKING:
     from webseam.seam.contract import HttpReply
@@ -42,7 +40,7 @@ _ADVICE = {
 }
 
 
-def refuse_status(reply: HttpReply, now: dt.datetime, note: str = "") -> None:
+def refuse_status(reply: HttpReply, note: str = "") -> None:
     """Raise what a reply without a page means: `DoorError`, `rate_limited` or `http_status`, with `retry_after`.
 
     `note` is said on a line of its own, the last.
@@ -53,7 +51,7 @@ def refuse_status(reply: HttpReply, now: dt.datetime, note: str = "") -> None:
     advice = _ADVICE.get(status)
     if advice is None:
         advice = _of_its_class(status, reply)
-    wait = retry_after(reply.headers.get("retry-after", ""), now)
+    wait = retry_after(reply.headers)
     limited = status == 429 or (status == 503 and wait is not None)
     if status in (429, 503):
         advice += f": try again in {wait:.0f} s" if wait is not None else ": try again later"
@@ -77,20 +75,6 @@ def empty_reply(reply: HttpReply, note: str = "") -> DoorError:
         url=place(reply.url),
         status=reply.status,
     )
-
-
-def retry_after(value: str, now: dt.datetime) -> float | None:
-    """Seconds to wait by a Retry-After header (RFC 9110, section 10.2.3), within 0 and `LIMITS.retry_after_seconds`."""
-    value = value.strip()
-    if value.isascii() and value.isdecimal():
-        return min(float(value[:12]), LIMITS.retry_after_seconds)
-    try:
-        when = parsedate_to_datetime(value)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=dt.UTC)
-    return max(0.0, min((when - now).total_seconds(), LIMITS.retry_after_seconds))
 
 
 def place(url: str) -> str:

@@ -143,7 +143,7 @@ class HttpReply:
 
     `url` is the address that answered, after redirects. `secrets` are those of the request, which the other side may have put
     into its reply: whoever quotes from one takes them out first. `retrieved_at` is, for a reply from the cache, when the site
-    last sent or confirmed it, in seconds since 1970; else 0.0.
+    last sent or confirmed it, in seconds since 1970; else 0.0. `notes` are sentences of ours on how the reply came about.
     """
 
     status: int
@@ -152,6 +152,11 @@ class HttpReply:
     url: str
     secrets: tuple[str, ...] = field(default=(), repr=False)
     retrieved_at: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+RobotsPolicy = Literal["obey", "warn", "ignore"]
+"""What robots.txt is to a request: a refusal counts, is noted on the reply, or is not even asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +180,7 @@ class Door(Protocol):
         max_bytes: int | None = None,
         held: ExitStack | None = None,
         cache: CacheMode = "off",
+        robots: RobotsPolicy = "ignore",
     ) -> HttpReply:
         """Send and read the whole reply.
 
@@ -186,6 +192,10 @@ class Door(Protocol):
 
         `cache` lets kept replies of this account count, by HTTP's rules; "only" raises `not_cached` where there is none. What
         is asked for with credentials, headers of its own, a body, or for another purpose than reading is never kept.
+
+        robots.txt is asked, as `robots` says, before each address of a chain of redirects; `DoorError` "robots" is its refusal.
+
+        Reading and crawling leave a host alone that answered with `Retry-After`: "rate_limited", with `retry_after`.
         """
 
     async def robots(self, url: str) -> RobotsVerdict:

@@ -27,6 +27,17 @@ class Setting:
     variables: tuple[str, ...] = ()
 
 
+ROBOTS = Setting(
+    "robots",
+    "Policy on robots.txt",
+    "obey: what it disallows is refused. warn: it is fetched all the same, and that is noted. ignore: it is not even asked.",
+    type="choice",
+    default="obey",
+    choices=("obey", "warn", "ignore"),
+)
+"""The setting of an engine of ours that fetches pages itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """One engine.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from webseam.call import Call
-    from webseam.seam.contract import CacheMode, FetchProvider, SearchProvider
+    from webseam.seam.contract import CacheMode, FetchProvider, RobotsPolicy, SearchProvider
 
 SEARCH_FACTS = Facts("fake", "Fake Search", search=True, filters=frozenset(FILTERS), third_party=False)
 READING_FACTS = Facts("fake-reader", "Fake Reader", reading=True, third_party=False)
@@ -156,6 +156,7 @@ class FakeDoor:
         max_bytes: int | None = None,
         held: ExitStack | None = None,  # noqa: ARG002 - the Door's signature
         cache: CacheMode = "off",
+        robots: RobotsPolicy = "ignore",  # noqa: ARG002 - the Door's signature
     ) -> HttpReply:
         """The next reply."""
         self.cache.append(cache)

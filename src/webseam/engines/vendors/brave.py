@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from webseam.engines.replies import Complaint, clamped, hits
+from webseam.engines.replies import Complaint, hits
 from webseam.engines.vendor import Vendor
 from webseam.errors import ProviderError
 from webseam.seam.facts import Facts, Setting
 from webseam.seam.failures import Kind
+from webseam.seam.waiting import clamped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
