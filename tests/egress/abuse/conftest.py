@@ -88,6 +88,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         return
     tally = config.stash.setdefault(TALLY, Tally())
     line = f"abuse: {held} pairs held, {count('passed', EXCUSED)} excused"
+    faults = count("xfailed", PAIR)
+    line += f", {faults} with a known fault" if faults else ""
     line += f", {failed} NOT HELD" if failed else ""
     touched = ", ".join(sorted(set(tally.touched))) or "none"
     terminalreporter.write_line(f"{line}; {tally.attempts:,} attempts, connections to forbidden addresses: {touched}")

@@ -233,7 +233,9 @@ async def sitemap_redirect(web: Web, url: str, account: str = LOCAL) -> Outcome:
 # ------------------------------------------------------------------------------------------------ the crawler
 
 
-async def _crawl(web: Web, start: str, account: str) -> Outcome:
+async def _crawl(web: Web, start: str, account: str, home: str = "") -> Outcome:
+    """A crawl from `start`; that `home`, a page of ours, was read says nothing."""
+
     async def parse(data: bytes, url: str, content_type: str):  # type: ignore[no-untyped-def]  # a Document
         return await read_in_worker(web.pool, data, url=url, content_type=content_type)
 
@@ -259,7 +261,7 @@ async def _crawl(web: Web, start: str, account: str) -> Outcome:
                 shown.append(repr(found))
                 if isinstance(found, CrawlFailure):
                     failures.append(found.why)
-                elif found.url not in (start, f"{web.origin}/"):
+                elif found.url != home:
                     read.append(found.url)
         shown.append(f"{crawl.why_incomplete} {crawl.left_out} {crawl.gone}")
     except WebseamError as error:
@@ -282,20 +284,20 @@ def _page(web: Web, head: str = "", link: str = "") -> None:
 async def crawl_link(web: Web, url: str, account: str = LOCAL) -> Outcome:
     """A page of the crawled site that links to the URL."""
     _page(web, link=url)
-    return await _crawl(web, f"{web.origin}/", account)
+    return await _crawl(web, f"{web.origin}/", account, f"{web.origin}/")
 
 
 async def crawl_redirect(web: Web, url: str, account: str = LOCAL) -> Outcome:
     """A page of the crawled site that redirects to the URL."""
     _page(web, link="/go")
     web.routes["/go"] = location(url)
-    return await _crawl(web, f"{web.origin}/", account)
+    return await _crawl(web, f"{web.origin}/", account, f"{web.origin}/")
 
 
 async def crawl_refresh(web: Web, url: str, account: str = LOCAL) -> Outcome:
     """A page of the crawled site that sends its readers to the URL by `<meta http-equiv=refresh>`."""
     _page(web, head=f"<meta http-equiv=refresh content='0;url={html.escape(url)}'>")
-    return await _crawl(web, f"{web.origin}/", account)
+    return await _crawl(web, f"{web.origin}/", account, f"{web.origin}/")
 
 
 async def crawl_sitemap(web: Web, url: str, account: str = LOCAL) -> Outcome:
@@ -303,7 +305,7 @@ async def crawl_sitemap(web: Web, url: str, account: str = LOCAL) -> Outcome:
     _page(web)
     entry = f"<urlset><url><loc>{html.escape(url)}</loc></url></urlset>"
     web.routes["/sitemap.xml"] = reply(entry.encode("utf-8", "replace"), content_type="application/xml")
-    return await _crawl(web, f"{web.origin}/", account)
+    return await _crawl(web, f"{web.origin}/", account, f"{web.origin}/")
 
 
 # ------------------------------------------------------------------------------------------------ vendors

@@ -11,7 +11,9 @@ import itertools
 import os
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,14 +95,13 @@ class Web(Net):
         self._server_tls = tls[0] if tls else None
         self._turns = itertools.count(1)
         self._store: Store | None = None
+        self._looked: Counter[int] = Counter()  # how many requests of each site `hold` has seen
 
     async def __aenter__(self) -> Web:
         self.inside.append(await self.site(reply(INSIDE.encode(), content_type="text/plain")))
         if socket.has_ipv6:
-            try:
+            with suppress(OSError):  # a machine without IPv6
                 self.inside.append(await self.site(reply(INSIDE.encode(), content_type="text/plain"), "::1"))
-            except OSError:  # a machine without IPv6
-                pass
         self.here = await self.public_site("site.test", self._answer, ip=SITE_IP)
         self.leads[SITE_IP, 8080] = self.here.port
         self.other = await self.public_site("other.test", reply(b"elsewhere", content_type="text/plain"), ip=OTHER_IP)
@@ -184,8 +185,10 @@ class Web(Net):
         assert "Traceback" not in shown
         for address in private:
             assert address not in shown.replace(self.name, ""), "an address that a name led to was told"
-        for site in self.sites:
-            for request in site.requests:
+        for number, site in enumerate(self.sites):
+            looked, self._looked[number] = self._looked[number], len(site.requests)
+            for request in site.requests[looked:]:
+                assert "authorization" not in request.headers
                 assert request.headers["host"].partition(":")[0] in self.resolver.asked, "Host is not the name that was vetted"
                 assert "cookie" not in request.headers
         for request in self.other.requests:
