@@ -33,12 +33,17 @@ _ENCODE: dict[str, Callable[[bytes], bytes]] = {
 
 
 @cache
-def bomb(*codings: str) -> bytes:
+def bomb(*codings: str, size: int = LIMITS.body_bytes + 1_000_000) -> bytes:
     """More than is read of a body, packed by each of `codings` in turn."""
-    data = bytes(LIMITS.body_bytes + 1_000_000)
+    data = bytes(size)
     for coding in codings:
         data = _ENCODE[coding](data)
     return data
+
+
+def packed(coding: str, data: bytes) -> bytes:
+    """`data` in `coding`."""
+    return _ENCODE[coding](data)
 
 
 @cache
@@ -104,4 +109,6 @@ ENTITIES = (
     + b"".join(b'<!ENTITY %c "%s">' % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(12))
     + b"]><x>&m;</x>"
 )
-OUTSIDE = b'<?xml version="1.0"?><!DOCTYPE x SYSTEM "http://127.0.0.1/x.dtd" [<!ENTITY f SYSTEM "file:///etc/passwd">]><x>&f;</x>'
+OUTSIDE = (
+    b'<?xml version="1.0"?><!DOCTYPE x SYSTEM "http://127.0.0.1/x.dtd" [<!ENTITY f SYSTEM "file:///etc/passwd">]><x>&f;</x>'
+)

@@ -15,8 +15,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-
 from tests.egress.abuse.web import Tally, Web
+
 from webseam.workers.pool import WorkerPool
 
 TALLY = pytest.StashKey[Tally]()

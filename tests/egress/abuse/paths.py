@@ -15,6 +15,7 @@ from typing import Final
 
 from tests.egress.abuse.web import KEY, Web
 from tests.egress.conftest import reply
+
 from webseam.actions import engines
 from webseam.call import LOCAL, Call, Caller
 from webseam.documents.in_worker import read_in_worker
@@ -277,7 +278,9 @@ async def crawl_start(web: Web, url: str, account: str = LOCAL) -> Outcome:
 
 
 def _page(web: Web, head: str = "", link: str = "") -> None:
-    made = f"<!doctype html><title>Home</title>{head}<main><p>A page of this site.</p><a href='{html.escape(link)}'>on</a></main>"
+    made = (
+        f"<!doctype html><title>Home</title>{head}<main><p>A page of this site.</p><a href='{html.escape(link)}'>on</a></main>"
+    )
     web.routes["/"] = reply(made.encode("utf-8", "replace"), content_type="text/html; charset=utf-8")
 
 
@@ -353,9 +356,12 @@ _HEADER: Final = {"invalid_url": frozenset({"bad_reply", "too_large", "blocked_a
 """In a Location header some spellings are no header any more, and others are a reference to be joined."""
 
 _ANOTHER_SITE: Final = {
-    kind: frozenset({LEFT_OUT}) for kind in ("blocked_address", "blocked_port", "blocked_scheme", "invalid_url", "dns", "timeout")
+    kind: frozenset({LEFT_OUT})
+    for kind in ("blocked_address", "blocked_port", "blocked_scheme", "invalid_url", "dns", "timeout")
 }
-_CRAWLED: Final = frozenset({LEFT_OUT, NOTHING, "robots", "http_status", "unreadable", "unsupported_type", "empty", "no_source"})
+_CRAWLED: Final = frozenset(
+    {LEFT_OUT, NOTHING, "robots", "http_status", "unreadable", "unsupported_type", "empty", "no_source"}
+)
 _START: Final = {"invalid_url": frozenset({"no_source", "blocked_address", "dns"}), "blocked_scheme": frozenset({"no_source"})}
 """A crawl's start is spelled canonically first, as browsers would repair it, and then judged."""
 
@@ -407,4 +413,4 @@ NOT_BUILT: Final = {
     "browser": ("browser", "later browser: a rendered page, and each of its sub-resources"),
     "identity": ("identity", "later identity metadata: the addresses that a sign-in provider's metadata names"),
 }
-"""Paths that are to come, in the issue's words, and the room that each will live in: when that exists, it is a line in `PATHS`."""
+"""Paths that are to come, in the issue's words, and the room each will live in: when that exists, it is a line in `PATHS`."""

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 
 import pytest
-
+from tests.egress.abuse.attacks import OTHER_ACCOUNT, Attack
 from tests.egress.abuse.bodies import HTML, headed
 from tests.egress.abuse.paths import NOT_BUILT, PATHS, Path
-from tests.egress.abuse.rows import EXCUSES, FAULTS, OTHER_ACCOUNT, ROWS, Attack, Excuse, Row
+from tests.egress.abuse.rows import EXCUSES, FAULTS, ROWS, Excuse, Row
 from tests.egress.abuse.web import Web
+
 from webseam.egress.addresses import Allowance
 from webseam.egress.robots import Robots
 
@@ -92,7 +93,9 @@ def test_no_excuse_is_stale() -> None:
     assert len(given) == len(set(given)), "a pair is excused twice"
     for row in ROWS:
         excused_everywhere = all((row.number, path.name) in EXCUSED for path in PATHS)
-        assert bool(row.attacks) is not excused_everywhere, f"row {row.number} has attacks and no path, or a path and no attacks"
+        assert bool(row.attacks) is not excused_everywhere, (
+            f"row {row.number} has attacks and no path, or a path and no attacks"
+        )
     followed = {path.name for path in PATHS if path.reaches}
     assert not {name for (number, name) in EXCUSED if number in range(37, 45)} & followed
 

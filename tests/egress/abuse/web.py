@@ -1,4 +1,4 @@
-"""The internet that the abuse suite meets: public names lead to servers of the tests, and what is forbidden exists, listens and counts.
+"""The internet that the abuse suite meets: public names lead to the tests' servers; what is forbidden listens and counts.
 
 Every address that no test made public leads to one listener, whatever its port. So nothing is "refused" here because nobody was
 there: had a socket been made for 10.0.0.7:6379, it would have connected, and the listener would have counted it.
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.egress.conftest import TLS, FakeResolver, Handler, LeadingSocket, Net, Request, Site, reply
+
 from webseam.accounts.store import Store
 from webseam.accounts.vault import Vault
 from webseam.switchboard import Switchboard
@@ -172,7 +173,7 @@ class Web(Net):
     # -------------------------------------------------------------------------------------------- what holds of every attempt
 
     def hold(self, shown: str, private: Iterable[str] = ()) -> None:
-        """Nothing forbidden was dialled or met, nothing secret is shown or sent on. `private` are answers nobody may be told."""
+        """Nothing forbidden was dialled or met, nothing secret is shown or sent on. `private` answers are told to nobody."""
         self.tally.attempts += 1
         strangers = [address for address in self.dialled if address not in self.leads]
         met = [site for site in self.inside if site.connections]
