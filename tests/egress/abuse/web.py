@@ -79,6 +79,7 @@ class Web(Net):
         resolver = ScriptedResolver()
         super().__init__(resolver=resolver, tls=tls[1] if tls else TLS)
         self.resolver = resolver
+        self.egress.allowances = lambda _: self.allowed  # everybody's: the door itself has to tell whose they are
         self.folder = folder
         self.pool = pool
         self.tally = tally
