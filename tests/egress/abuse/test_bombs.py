@@ -53,14 +53,22 @@ def hold(found: dict[str, Any]) -> None:
     assert found["peak_bytes"] - found["start_bytes"] < MOST_BYTES, said(found)
 
 
-def test_bombs_at_once_are_refused_in_little_memory_and_normal_pages_are_answered_meanwhile() -> None:
-    hold(figures(3))
+def told(rounds: int, capfd: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The figures, shown whatever is captured."""
+    found = figures(rounds)
+    with capfd.disabled():
+        print(f"\n{said(found)}", flush=True)
+    return found
+
+
+def test_bombs_at_once_are_refused_in_little_memory_and_normal_pages_are_answered_meanwhile(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    hold(told(3, capfd))
 
 
 @pytest.mark.prove
 def test_fifty_rounds_of_bombs_stay_within_80_mb_and_normal_pages_within_a_second(capfd: pytest.CaptureFixture[str]) -> None:
-    found = figures(50)
-    with capfd.disabled():
-        print(f"\n{said(found)}", flush=True)
+    found = told(50, capfd)
     hold(found)
     assert found["page_seconds_most"] < 1.0, said(found)
