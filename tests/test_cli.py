@@ -187,6 +187,72 @@ def test_a_site_is_crawled_once_it_is_allowed(run: Run) -> None:
         assert "# The private index" in run("fetch", best["url"])[1]
 
 
+def test_robots_txt_is_obeyed_warned_of_or_ignored_as_the_account_says(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Handbook() as book:
+        book.files["/robots.txt"] = b"User-agent: *\nDisallow: /private-index.html\n"
+        page = book.url + "private-index.html"
+        run("allow", book.url)
+        code, out, err = run("fetch", page)
+        assert (code, out) == (FAILED, "")
+        assert "robots.txt of 127.0.0.1 disallows this page" in err.splitlines()[0]
+        assert "webseam set builtin robots warn" in err.splitlines()[0]
+        assert book.requests == ["/robots.txt"]
+        assert run("set", "builtin", "robots", "warn")[:2] == (
+            OK, "Policy on robots.txt of The built-in reader is set (warn).\n",
+        )  # fmt: skip
+        code, out, _ = run("fetch", page)
+        assert code == OK
+        assert "robots.txt of 127.0.0.1 disallows this page" in json.loads(out.partition("\n")[0])["notes"][0]
+        assert run("set", "builtin", "robots", "ignore")[0] == OK
+        book.requests.clear()
+        assert "robots.txt of" not in run("fetch", page)[1]
+        assert book.requests == ["/private-index.html"]
+        monkeypatch.setenv("WEBSEAM_ROBOTS_IGNORE", "off")
+        code, out, err = run("fetch", page)
+        assert (code, out) == (FAILED, "")
+        assert "WEBSEAM_ROBOTS_IGNORE" in err.splitlines()[0]
+        assert "webseam set builtin robots obey" in err.splitlines()[0]
+        assert book.requests == ["/private-index.html"]
+        assert "WEBSEAM_ROBOTS_IGNORE" in run("use", "reading")[1]
+        for engine in ("builtin", "index"):
+            code, _, err = run("set", engine, "robots", "ignore")
+            assert code == WRONG
+            assert "WEBSEAM_ROBOTS_IGNORE" in err
+        assert run("set", "builtin", "robots", "--remove")[0] == OK
+        assert "webseam set builtin robots warn" in run("fetch", page)[2]
+
+
+def test_a_crawl_obeys_robots_txt_unless_its_own_setting_says_otherwise(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Handbook() as book:
+        book.files["/robots.txt"] = b"User-agent: *\nDisallow: /private-index.html\n"
+        run("allow", book.url, "--for", "index")
+        run("set", "builtin", "robots", "ignore")
+        out = run("index", "add", book.url, "--name", "handbook")[1]
+        assert "7 added" in out
+        assert "1 refused by robots.txt" in out
+        assert "/private-index.html" not in book.requests
+        code, _, err = run("index", "add", book.url + "private-index.html", "--name", "one")
+        assert code == FAILED
+        assert "webseam set index robots warn" in err.splitlines()[0]
+        run("set", "index", "robots", "warn")
+        out = run("index", "add", book.url)[1]
+        assert "1 added" in out
+        assert "1 read against robots.txt" in out
+        run("set", "index", "robots", "ignore")
+        book.requests.clear()
+        assert run("index", "add", book.url)[0] == OK
+        assert "/robots.txt" not in book.requests
+        monkeypatch.setenv("WEBSEAM_ROBOTS_IGNORE", "off")
+        book.requests.clear()
+        for command in (("index", "add", book.url), ("index", "rebuild")):
+            code, _, err = run(*command)
+            assert code == FAILED
+            assert "WEBSEAM_ROBOTS_IGNORE" in err
+        assert book.requests == []
+        assert run("use", "search", "index")[0] == OK
+        assert json.loads(run("search", "private index", "--json")[1])["results"], "what is indexed is still found"
+
+
 def test_a_damaged_index_says_so_and_is_rebuilt(run: Run, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()

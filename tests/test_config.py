@@ -49,6 +49,21 @@ def test_a_deadline_that_is_none_is_refused_by_name(seconds: str, tmp_path: Path
         _ = Config({"data": tmp_path, "call_seconds": seconds}).call_seconds
 
 
+@pytest.mark.parametrize(
+    ("written", "allowed"),
+    [("", True), ("robots_ignore = false", False), ('robots_ignore = "Off"', False), ("robots_ignore = true", True)],
+)
+def test_whether_robots_txt_may_be_ignored_is_on_unless_it_is_off(written: str, allowed: bool, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(written)
+    assert Config({"data": tmp_path}).robots_ignore is allowed
+
+
+@pytest.mark.parametrize("value", ["", "maybe", "2", 2])
+def test_a_switch_that_is_neither_on_nor_off_is_refused_by_name(value: object, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="WEBSEAM_ROBOTS_IGNORE"):
+        _ = Config({"data": tmp_path, "robots_ignore": value}).robots_ignore
+
+
 def test_a_data_directory_that_cannot_be_made_names_the_setting(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigurationError, match="WEBSEAM_DATA"):

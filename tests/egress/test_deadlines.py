@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from webseam.call import Call
+from webseam.config import LIMITS
 from webseam.errors import DoorError
 from webseam.seam.contract import HttpRequest
 
@@ -113,10 +114,11 @@ def test_waiting_for_a_free_connection_ends_with_the_calls_deadline(net: Any) ->
             async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
                 await request.hang_up()
 
-            _, origin = await web.allowed_site(answer)
+            site, origin = await web.allowed_site(answer)
             doors = [web.door(seconds=SHORT) for _ in range(20)]
             errors = await asyncio.gather(*(door.send(HttpRequest(origin)) for door in doors), return_exceptions=True)
             assert [getattr(error, "kind", "") for error in errors] == ["timeout"] * 20
+            assert site.connections <= LIMITS.connections_per_account_and_host, "who got its turn too late asked nothing"
 
     asyncio.run(main())
 

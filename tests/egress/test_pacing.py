@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from webseam.call import Call
 from webseam.config import LIMITS
 from webseam.egress.pacing import Rests, Turns
+from webseam.egress.robots import Robots
 from webseam.egress.rooms import Rooms
 from webseam.errors import DoorError
 from webseam.seam.contract import HttpReply, HttpRequest
@@ -358,9 +359,39 @@ def test_who_waits_for_robots_txt_in_vain_is_told_the_same_and_the_site_is_not_b
             assert caught.value.kind == "timeout"
             with pytest.raises(DoorError, match="Too many requests are waiting"):
                 await web.door(seconds=0.2).robots("http://a.test/x")
+            web.egress.robots = Robots(seconds=0.2)  # the time for robots.txt runs out, not that of the call
+            with pytest.raises(DoorError, match=r"^Too many requests are waiting"):
+                await web.door().robots("http://a.test/x")
             gate.set()
             await first
             assert (await web.door().send(HttpRequest("http://a.test/x"), robots="obey")).status == 200
+            assert empty(web.egress.turns)
+
+    asyncio.run(main())
+
+
+def test_who_gets_the_turn_too_late_asks_nothing_and_passes_it_on(net: Any, respond: Any) -> None:
+    async def main() -> None:
+        async with net() as web:
+            answer, gate = gated(respond)
+            site = await web.public_site("a.test", answer)
+            web.egress.turns = Turns(with_host=1)
+            sending = [asyncio.create_task(web.door().send(HttpRequest("http://a.test/first")))]
+            await site.asked.wait()
+            now = [0.0]
+            late = asyncio.create_task(
+                web.door(call=Call(seconds=20, clock=lambda: now[0])).send(HttpRequest("http://a.test/late"))
+            )
+            await until(lambda: web.egress.turns.waiting == 1)
+            sending.append(asyncio.create_task(web.door().send(HttpRequest("http://a.test/last"))))
+            await until(lambda: web.egress.turns.waiting == 2)
+            now[0] = 19.99
+            gate.set()
+            with pytest.raises(DoorError, match="Too many requests are waiting") as caught:
+                await late
+            assert caught.value.kind == "timeout"
+            await asyncio.gather(*sending)
+            assert [request.target for request in site.requests] == ["/first", "/last"]
             assert empty(web.egress.turns)
 
     asyncio.run(main())

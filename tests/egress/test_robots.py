@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from webseam.call import Call
 from webseam.config import LIMITS
+from webseam.egress.addresses import Allowance
 from webseam.egress.robots import FAILURE_KEPT_SECONDS, MOST_ENTRIES, PRODUCT, Robots, read, relevant
 from webseam.egress.urls import parse
 from webseam.errors import DoorError
-from webseam.seam.contract import HttpReply, RobotsVerdict
+from webseam.seam.contract import HttpReply, HttpRequest, RobotsVerdict
 
 ROBOTS = b"""\
 Sitemap: https://a.test/sitemap.xml
@@ -214,6 +215,163 @@ def test_accounts_and_purposes_do_not_share_what_is_kept(net: Any, respond: Any)
                     for purpose in ("reading", "index"):
                         await web.door(purpose, account).robots("http://a.test/")
             assert len(site.requests) == 4
+
+    asyncio.run(main())
+
+
+async def refusal(door: Any, url: str, **options: Any) -> DoorError:
+    with pytest.raises(DoorError) as caught:
+        await door.send(HttpRequest(url), follow=True, robots="obey", **options)
+    return caught.value
+
+
+def targets(site: Any) -> list[str]:
+    return [request.target for request in site.requests]
+
+
+def test_each_address_of_a_chain_is_asked_for_before_it_is_fetched(net: Any, respond: Any) -> None:
+    async def main() -> None:
+        async with net() as web:
+
+            async def a(request: Any, writer: asyncio.StreamWriter) -> None:
+                writer.write(respond(status=404) if request.target == "/robots.txt" else respond(status=302, location=to[0]))
+
+            async def b(request: Any, writer: asyncio.StreamWriter) -> None:
+                writer.write(respond(ROBOTS) if request.target == "/robots.txt" else respond(b"there"))
+
+            first, second = await web.public_site("a.test", a), await web.public_site("b.test", b, ip="93.184.216.35")
+            to = ["http://b.test/private/x"]
+            error = await refusal(web.door(), "http://a.test/")
+            assert error.kind == "robots"
+            assert str(error).startswith("robots.txt of b.test disallows this page for webseam: respect that, or, ")
+            assert (targets(first), targets(second)) == (["/robots.txt", "/"], ["/robots.txt"])
+            warned = await web.door().send(HttpRequest("http://a.test/"), follow=True, robots="warn")
+            assert (warned.body, len(warned.notes)) == (b"there", 1)
+            to[0] = "http://b.test/open"
+            reply = await web.door().send(HttpRequest("http://a.test/"), follow=True, robots="obey")
+            assert (reply.body, reply.notes) == (b"there", ())
+            assert targets(second) == ["/robots.txt", "/private/x", "/open"]
+            unasked = await web.door("engine:x").send(HttpRequest("http://b.test/private/x"))
+            assert (unasked.body, targets(second).count("/robots.txt")) == (b"there", 1)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(("purpose", "engine"), [("reading", "builtin"), ("index", "index"), ("plugin:x", None)])
+def test_the_refusal_names_the_setting_of_its_purpose(net: Any, respond: Any, purpose: str, engine: str | None) -> None:
+    async def main() -> None:
+        async with net() as web:
+            await web.public_site("a.test", respond(ROBOTS))
+            error = await refusal(web.door(purpose), "http://a.test/private")
+            assert (f"webseam set {engine} robots warn" in str(error)) is (engine is not None)
+            assert ("webseam set" in str(error)) is (engine is not None)
+
+    asyncio.run(main())
+
+
+def test_a_host_that_is_not_there_is_told_in_the_words_of_the_network_and_asked_again(net: Any, respond: Any) -> None:
+    async def main() -> None:
+        async with net() as web:
+            error = await refusal(web.door(), "http://a.test/")
+            assert error.kind == "dns"
+            assert str(error).startswith("The name a.test cannot be found")
+            web.resolver.names["a.test"] = [["93.184.216.34"]]
+            error = await refusal(web.door(), "http://a.test/")
+            assert error.kind == "connect"
+            assert str(error).startswith("a.test:80 cannot be reached")
+            await web.public_site("a.test", respond(b"here"))
+            assert (await web.door().send(HttpRequest("http://a.test/"), robots="obey")).body == b"here"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("broken", ["unreadable", "refused elsewhere", "hangs up"])
+def test_a_server_of_ones_own_without_a_robots_txt_to_be_had_forbids_nothing(net: Any, respond: Any, broken: str) -> None:
+    async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
+        if request.target != "/robots.txt":
+            writer.write(respond(b"page"))
+        elif broken == "unreadable":
+            writer.write(b"nonsense\r\n\r\n")
+        elif broken == "refused elsewhere":
+            writer.write(respond(status=302, location="http://10.0.0.1/"))
+        else:
+            writer.close()
+
+    async def main() -> None:
+        async with net() as web:
+            _, origin = await web.allowed_site(answer)
+            for _ in range(2):
+                assert (await web.door().send(HttpRequest(f"{origin}/"), robots="obey")).body == b"page"
+            await web.public_site("a.test", answer)
+            error = await refusal(web.door(), "http://a.test/")
+            assert error.kind == "robots"
+            assert "Try again later, or, if you have the site's permission, run `webseam set builtin" in str(error)
+
+    asyncio.run(main())
+
+
+def test_a_server_of_ones_own_is_obeyed_in_what_it_does_say(net: Any, respond: Any) -> None:
+    async def main() -> None:
+        async with net() as web:
+            _, origin = await web.allowed_site(respond(ROBOTS))
+            assert (await refusal(web.door(), f"{origin}/private")).kind == "robots"
+            _, origin = await web.allowed_site(respond(status=500))
+            assert (await refusal(web.door(), f"{origin}/")).kind == "robots"
+
+    asyncio.run(main())
+
+
+def test_a_redirect_from_elsewhere_does_not_even_ask_a_private_host_for_its_robots_txt(net: Any, respond: Any) -> None:
+    """An exception never applies to a redirect from elsewhere: not to the page, and not to the question before it."""
+
+    async def main() -> None:
+        async with net() as web:
+            site = await web.site(respond(b""))
+            web.egress.ports |= {site.port}  # so that the address alone decides
+            web.resolver.names["wiki.test"] = [["127.0.0.1"]]
+            web.allowed += [Allowance("local", host, site.port, "reading") for host in ("127.0.0.1", "wiki.test")]
+            for target in (f"http://127.0.0.1:{site.port}/", f"http://wiki.test:{site.port}/"):
+
+                async def answer(request: Any, writer: asyncio.StreamWriter, target: str = target) -> None:
+                    writer.write(respond(status=404) if "robots" in request.target else respond(status=302, location=target))
+
+                await web.public_site("a.test", answer)
+                for robots in ("obey", "warn"):
+                    with pytest.raises(DoorError, match="exceptions never apply to a redirect from elsewhere"):
+                        await web.door().send(HttpRequest("http://a.test/"), follow=True, robots=robots)
+                assert site.connections == 0
+            reply = await web.door().send(HttpRequest(f"http://127.0.0.1:{site.port}/"), robots="obey")
+            assert (reply.status, targets(site)) == (200, ["/robots.txt", "/"])
+
+    asyncio.run(main())
+
+
+def test_a_secret_in_a_page_that_robots_txt_disallows_is_not_shown(net: Any, respond: Any) -> None:
+    async def main() -> None:
+        async with net() as web:
+            await web.public_site("s3cret.test", respond(b"User-agent: *\nDisallow: /"))
+            with pytest.raises(DoorError) as caught:
+                await web.door().send(HttpRequest("http://s3cret.test/s3cret", secrets=("s3cret",)), robots="obey")
+            assert caught.value.kind == "robots"
+            assert "s3cret" not in f"{caught.value} {caught.value.url}"
+
+    asyncio.run(main())
+
+
+def test_later_for_robots_txt_is_asked_again_soon() -> None:
+    async def main() -> None:
+        now, statuses, asked = [0.0], [429, 200], []
+
+        async def fetch(url: str, seconds: float) -> HttpReply:
+            asked.append(url)
+            return HttpReply(statuses.pop(0), {}, ROBOTS, url)
+
+        robots = Robots(clock=lambda: now[0])
+        page = parse("http://a.test/private")
+        assert (await robots.verdict(fetch, ("local", "reading"), page)).allowed
+        now[0] += FAILURE_KEPT_SECONDS
+        assert not (await robots.verdict(fetch, ("local", "reading"), page)).allowed
+        assert len(asked) == 2
 
     asyncio.run(main())
 

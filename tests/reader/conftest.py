@@ -75,7 +75,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def fetch(site: Site) -> Callable[..., tuple[Page | BaseException, Call]]:
-    """`fetch(url)` -> the page, or what was raised, and the Call with its steps. robots.txt is not asked unless that is said."""
+    """`fetch(url)` -> the page, or what was raised, and the Call with its steps. robots.txt is asked only when that is said."""
 
     def run(
         url: str, *, call: Call | None = None, pool: WorkerPool | None = None, robots: RobotsPolicy = "ignore"

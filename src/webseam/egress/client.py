@@ -260,7 +260,7 @@ class _Door:
         """The legs, one after another, until one is answered by something else than a redirect."""
         notes: tuple[str, ...] = ()
         for _ in range(LIMITS.redirects + 1):
-            if robots != "ignore" and (note := await self._ask(leg, robots, claim)):
+            if robots != "ignore" and (note := await self._ask(leg, robots, claim)) and note not in notes:
                 notes = (*notes, note)
             reply = await self._one(leg, secrets, bounds, claim)
             location = reply.headers.get("location")
@@ -326,6 +326,9 @@ class _Door:
             await turns.wait(self._call.account, url.origin)
         finally:
             step.detail["waited"] = self._call.clock() - began
+        if self._call.remaining() < _CLOCKS_DIFFER_BY:  # those before it ran out of time as well: nothing is asked in vain
+            turns.leave(self._call.account, url.origin)
+            raise TimeoutError
         claim.in_line = None
 
 

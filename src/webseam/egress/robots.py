@@ -2,7 +2,7 @@
 
 * 2xx: its rules count, of the first 500 KB. 4xx, or more redirects than we follow: everything is allowed (section 2.3.1.3).
 * 5xx, no answer, an answer that cannot be read, a redirect that is refused: nothing is allowed, for a minute (section 2.3.1.4).
-  When there is no connection at all (`UNREACHABLE`) that is not kept: the page cannot be had either, and the next try may do.
+  When there is no connection at all that is not kept: the page cannot be had either, and the next try may do.
 * A `trusted` origin, one that the owner allowed (a server of their own), forbids only what its robots.txt forbids or a 5xx
   answers: that there is none to be had, as with many a server under development, forbids nothing.
 * That it was our own turn or room that did not come, or that the host asked to be left alone, says nothing about the site.
@@ -50,7 +50,6 @@ _SITEMAP: Final = re.compile(r"site-?maps?\s*(?::|\s)\s*(https?://\S+)", re.IGNO
 _RULE: Final = re.compile(r"(?:dis)?allow|crawl[ -]delay|request[ -]rate|dis+al+ow|diasllow|disallaw", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[A-Za-z_-]+|\*")
 _REFUSED: Final = frozenset({"blocked_address", "blocked_port", "blocked_scheme", "invalid_url"})
-UNREACHABLE: Final = frozenset({"dns", "connect", "tls"})
 
 
 class Rules(NamedTuple):
@@ -78,10 +77,14 @@ class Rules(NamedTuple):
 
 
 class Robots:
-    """The rules of the origins seen lately, kept by account, purpose and origin; bounded in number and size."""
+    """The rules of the origins seen lately, kept by account, purpose and origin; bounded in number and size.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    `seconds` is what one robots.txt may take.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, seconds: float = SECONDS) -> None:
         self._clock = clock
+        self._seconds = seconds
         self._kept: OrderedDict[tuple[str, str, str], tuple[float, Rules]] = OrderedDict()
         self._bytes = 0
         self._locks: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
@@ -113,7 +116,7 @@ class Robots:
             async with lock:
                 rules = self._find(key)
                 if rules is None:
-                    rules = await _rules(fetch, url, over, trusted)
+                    rules = await _rules(fetch, url, over, trusted, self._seconds)
                     self._keep(key, rules)
         return rules
 
@@ -141,21 +144,22 @@ class Robots:
         self._bytes -= rules.size
 
 
-async def _rules(fetch: Fetch, url: Url, over: Callable[[], bool], trusted: bool) -> Rules:
+async def _rules(fetch: Fetch, url: Url, over: Callable[[], bool], trusted: bool, seconds: float) -> Rules:
     try:
-        reply = await fetch(f"{url.origin}/robots.txt", SECONDS)
+        reply = await fetch(f"{url.origin}/robots.txt", seconds)
     except DoorError as error:
         if error.kind == "too_many_redirects":
             return Rules(None)
         if over() or error.kind == "rate_limited" or (error.kind in _REFUSED and error.url == url.origin):
             raise
-        unreachable = error if error.kind in UNREACHABLE and error.url == url.origin else None
-        seconds = FAILURE_KEPT_SECONDS if unreachable is None else 0.0
+        no_connection = error.unsent or error.kind in ("dns", "tls")
+        unreachable = error if no_connection and error.url == url.origin else None
+        kept = FAILURE_KEPT_SECONDS if unreachable is None else 0.0
         if trusted:
-            return Rules(None, seconds=seconds)
+            return Rules(None, seconds=kept)
         said = str(error).partition("\n")[0].rstrip(".")
         why = f"robots.txt of {url.host} could not be read, which counts as a refusal (RFC 9309): {said}"
-        return Rules(None, why, seconds=seconds, unreachable=unreachable)
+        return Rules(None, why, seconds=kept, unreachable=unreachable)
     if 200 <= reply.status < 300:
         return read(reply.body)
     if 300 <= reply.status < 500:

@@ -3,8 +3,8 @@
 Theory of operation. The frontier is a queue; several pages are under way at once but are handled in the order of the queue
 (`ordered.py`), so that the same site gives the same crawl. Only pages of the start's origin, in its directory, are taken, one
 spelling each (`canonical.py`); what robots.txt, `<meta name=robots>` or `X-Robots-Tag` refuse is left out. The door asks
-robots.txt before each address that a redirect leads to, and leaves a host alone that said when to come back: the crawl waits for
-that, or ends when it is long.
+robots.txt before each address that a redirect leads to, and leaves a host alone that said when to come back: the crawl waits
+until then, or ends when that is long.
 
 The crawl also says what an incremental run may conclude from it. `gone` are pages that certainly are not to be indexed (404,
 410, noindex, moved, a copy of another). `complete` says that every page that could be found was looked at, so that a known page
