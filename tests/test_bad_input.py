@@ -160,7 +160,6 @@ def ask(app: App, *calls: tuple[str, dict[str, Any]]) -> list[tuple[str, bool]]:
         ("/picture", ["image/png"]),
         ("/picture-called-html", ["PNG"]),
         ("/empty", ["empty"]),
-        ("/busy", ["429", "17"]),
         ("/broken", ["503"]),
         ("/slow", ["within 5 s"]),
         ("/silent", ["within 5 s"]),
@@ -179,6 +178,13 @@ def test_a_bad_page_is_refused_in_words_and_the_next_one_is_read(app: App, site:
     assert len(first) > 30
     assert not good_failed
     assert "A page that is as it should be." in good
+
+
+def test_a_site_that_says_when_to_come_back_is_left_alone_until_then(app: App, site: str) -> None:
+    (busy, _), (fine, failed) = ask(app, ("web_fetch", {"url": site + "/busy"}), ("web_fetch", {"url": site + "/fine"}))
+    assert "try again in 17 s (status 429)" in busy.splitlines()[0]
+    assert failed
+    assert "127.0.0.1 asked to be left alone for another 17 s (Retry-After): try again then." in fine
 
 
 @pytest.mark.parametrize(

@@ -292,12 +292,7 @@ class _Door:
         if bounds.cache == cache.ONLY:
             robots = "ignore"  # nobody is asked anything
         for _ in range(LIMITS.redirects + 1):
-            if (
-                robots != "ignore"
-                and bounds.cache != cache.ONLY
-                and (note := await self._ask(leg, robots, claim))
-                and note not in notes
-            ):
+            if robots != "ignore" and (note := await self._ask(leg, robots, claim)) and note not in notes:
                 notes = (*notes, note)
             reply = await self._one(leg, secrets, bounds, claim)
             location = reply.headers.get("location")

@@ -234,7 +234,7 @@ class Crawl:
             if error.kind != "robots":
                 raise
             raise CorpusError(str(error), kind="no_source") from None
-        if reply.status >= 400:
+        if not 200 <= reply.status < 300:
             raise CorpusError(
                 f"{self._start} answered with status {reply.status}: check the address, or try again later.", kind="no_source"
             )
@@ -273,7 +273,7 @@ class Crawl:
             reply = await self._send(url, verdict.delay)
             if reply.status in (404, 410):
                 return _Visit(url, left_out=_MISSING)
-            if reply.status >= 400:
+            if not 200 <= reply.status < 300:
                 return _Visit(
                     url, why=f"it answered with status {reply.status}", passing=reply.status == 429 or reply.status >= 500
                 )

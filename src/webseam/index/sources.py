@@ -46,7 +46,11 @@ class Source:
         if "://" in what:
             location = canonical_url(what)
             if not location:
-                raise _no_source(f"{what[:200]!r} is not the address of a site: give one that begins with http:// or https://.")
+                shown = re.sub(r"//[^/?#]*@", "//...@", what)[:200]  # a password may stand there
+                raise _no_source(
+                    f"{shown!r} is not the address of a site: give one that begins with http:// or https://, without a user "
+                    "name or password."
+                )
             place, kind = location.partition("://")[2].partition("?")[0].removeprefix("www."), "site"
         else:
             location, kind = _file_or_folder(what)

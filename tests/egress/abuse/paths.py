@@ -27,7 +27,7 @@ from webseam.index.crawl import Crawl, CrawlFailure
 from webseam.index.sources import Source
 from webseam.protocol.engine import Engine
 from webseam.reader.builtin import BuiltinReader
-from webseam.seam.contract import Door
+from webseam.seam.contract import Door, RobotsPolicy
 from webseam.seam.failures import Kind
 from webseam.tools.provider import WebTools
 from webseam.transports.memory import MemoryClient
@@ -93,7 +93,7 @@ _MEANING: Final = (
     ("connect", r"cannot be reached|closed the connection without a reply"),
     ("unreadable_reply", r"\(unreadable reply\)"),
     ("bad_reply", r"sent a reply that cannot be read"),
-    ("rate_limited", r"limits how often|try again in \d+ s \(status|Try again in"),
+    ("rate_limited", r"asked to be left alone|limits how often|try again in \d+ s \(status|Try again in"),
     ("vendor_down", r"has a fault of its own\. Try again"),
     ("key_rejected", r"rejected the key"),
     ("out_of_credit", r"out of credit"),
@@ -133,11 +133,12 @@ def location(url: str, status: int = 302) -> bytes:
 # ------------------------------------------------------------------------------------------------ reading
 
 
-async def reader(web: Web, url: str, account: str = LOCAL) -> Outcome:
+async def reader(web: Web, url: str, account: str = LOCAL, robots: RobotsPolicy = "obey") -> Outcome:
     """The built-in reader, asked for the URL."""
+    web.routes.setdefault("/robots.txt", reply(b"", 404))
     call = Call(account, seconds=web.seconds)
     try:
-        page = await BuiltinReader(web.egress.door(call, "reading"), web.pool, call).fetch(url)
+        page = await BuiltinReader(web.egress.door(call, "reading"), web.pool, call, robots).fetch(url)
     except WebseamError as error:
         return _raised(error, call)
     return Outcome(READ, f"{page}\n{call.steps}")
@@ -156,6 +157,7 @@ async def web_fetch(web: Web, url: str, account: str = LOCAL) -> Outcome:
 
 async def tool(web: Web, account: str, name: str, arguments: dict[str, object]) -> Outcome:
     """One `tools/call` through the engine and the switchboard, wired as `App` does."""
+    web.routes.setdefault("/robots.txt", reply(b"", 404))
     engine = Engine({"name": "test", "version": "1"}).register_provider(WebTools(web.switchboard, seconds=web.seconds))
     client = MemoryClient(engine, caller=Caller(account))
     answer = await client.request("tools/call", {"name": name, "arguments": arguments})

@@ -716,20 +716,7 @@ class Fault:
     what: str
 
 
-FAULTS: Final = (
-    Fault(
-        44,
-        "300 ",
-        frozenset({"crawl-start", "crawl-link", "crawl-redirect", "crawl-refresh", "crawl-sitemap"}),
-        "The crawler takes any status below 400 for a page: the body of a 300 is indexed (index/crawl.py).",
-    ),
-    Fault(
-        55,
-        "http://user:hunter2-secret@{site}/evil",
-        frozenset({"crawl-start"}),
-        "`webseam index add` repeats an address that it refuses, password and all (index/sources.py).",
-    ),
-)
+FAULTS: Final[tuple[Fault, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def test_a_thousand_names_that_change_their_mind_never_lead_inside(web: Callable
 
             async def one(number: int, start: str) -> tuple[str, Outcome]:
                 async with gate:
-                    return start, await reader(net, f"http://n{number}.rebind.test{start}")
+                    return start, await reader(net, f"http://n{number}.rebind.test{start}", robots="ignore")
 
             starts = list(STARTS)
             found = await asyncio.gather(*(one(number, starts[number % len(starts)]) for number in range(ROUNDS)))
@@ -80,6 +80,20 @@ def test_a_thousand_names_that_change_their_mind_never_lead_inside(web: Callable
             # A connection for each hop that was not refused, and none besides.
             hops = sum(lookups - (kind != READ) for kind, lookups in (STARTS[start] for start, _ in found))
             assert len(net.dialled) == net.here.connections == len(net.here.requests) == hops
+            assert [site.connections for site in net.inside] == [0] * len(net.inside)
+
+    runner.run(main())
+
+
+def test_a_name_that_changes_its_mind_after_its_robots_txt_is_refused(web: Callable[[], Web], runner: asyncio.Runner) -> None:
+    async def main() -> None:
+        async with web() as net:
+            net.egress.resolver = Fickle(20_261_130)
+            net.here.answer = headed(b"", "Content-Type: text/plain", "Connection: close")
+            found = await asyncio.gather(*(reader(net, f"http://n{number}.rebind.test/page") for number in range(100)))
+            assert {outcome.kind for outcome in found} == {"blocked_address"}
+            assert set(net.dialled) == {(SITE_IP, 80)}
+            assert {request.target for request in net.here.requests} == {"/robots.txt"}
             assert [site.connections for site in net.inside] == [0] * len(net.inside)
 
     runner.run(main())
