@@ -55,10 +55,11 @@ class Step:
     `outcome` is `"ok"` or the `kind` of what was raised. Details never hold a secret, a header value or a body. `with` ends it.
     """
 
-    __slots__ = ("_call", "began", "detail", "name", "outcome", "seconds")
+    __slots__ = ("_call_began", "_clock", "began", "detail", "name", "outcome", "seconds")
 
     def __init__(self, call: Call, name: str, detail: dict[str, Any]) -> None:
-        self._call = call
+        self._clock = call.clock  # not the call: it holds its steps
+        self._call_began = call.began
         self.name = name
         self.began = call.clock() - call.began
         self.seconds = 0.0
@@ -69,8 +70,7 @@ class Step:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        call = self._call
-        self.seconds = call.clock() - call.began - self.began
+        self.seconds = self._clock() - self._call_began - self.began
         if error is not None:
             self.outcome = getattr(error, "kind", type(error).__name__)
 

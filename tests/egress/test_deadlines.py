@@ -114,9 +114,9 @@ def test_waiting_for_a_free_connection_ends_with_the_calls_deadline(net: Any) ->
             async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
                 await request.hang_up()
 
-            site, origin = await web.allowed_site(answer)
+            site = await web.public_site("a.test", answer)
             doors = [web.door(seconds=SHORT) for _ in range(20)]
-            errors = await asyncio.gather(*(door.send(HttpRequest(origin)) for door in doors), return_exceptions=True)
+            errors = await asyncio.gather(*(door.send(HttpRequest("http://a.test")) for door in doors), return_exceptions=True)
             assert [getattr(error, "kind", "") for error in errors] == ["timeout"] * 20
             assert site.connections <= LIMITS.connections_per_account_and_host, "who got its turn too late asked nothing"
 

@@ -21,7 +21,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from webseam import __version__
 from webseam.config import LIMITS
 from webseam.egress import cache, refusals, replies
-from webseam.egress.deadlines import Deadlines
+from webseam.egress.deadlines import Deadline, Deadlines
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now
 from webseam.egress.faults import proxy_refused, proxy_trouble, redacted, timed_out, translate
 from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected, standard_headers
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Coroutine, Iterable, Mapping
     from contextlib import ExitStack
+    from types import TracebackType
     from typing import Final
 
     from webseam.call import Call, Step
     from webseam.egress.addresses import Allowance
     from webseam.egress.cache import Cache
-    from webseam.egress.deadlines import Deadline
     from webseam.egress.dialer import Resolver, SocketFactory
     from webseam.egress.proxies import Proxies, Proxy
     from webseam.egress.robots import Rules
@@ -197,7 +197,12 @@ class _Door:
         if held is not None:
             held.callback(claim.close)
         try:
-            return await self._send(request, bounds, claim, robots)
+            leg = first_leg(request)
+            with self._within(leg.url, claim):
+                return await self._follow(leg, request.secrets, bounds, claim, robots)
+        except DoorError as error:
+            # Without its cause: aiohttp's exceptions hold URLs, and a traceback in a log would show them.
+            raise redacted(error, request.secrets) from None
         finally:
             if held is None:
                 claim.close()
@@ -208,7 +213,8 @@ class _Door:
         Raises `DoorError` when the URL itself is refused or the call is over; any other failure to get robots.txt is a verdict.
         """
         leg, claim = first_leg(HttpRequest(url)), Claim(self._egress.rooms)
-        rules = await self._within(self._rules(leg, claim), leg.url, claim=claim)
+        with self._within(leg.url, claim):
+            rules = await self._rules(leg, claim)
         return rules.verdict(leg.url)
 
     async def _rules(self, leg: Leg, claim: Claim) -> Rules:
@@ -220,7 +226,8 @@ class _Door:
             first = first._replace(own=leg.own, asked=leg.asked)
             bounds = Bounds(LIMITS.robots_bytes, follow=True, cut=True)
             try:
-                return await self._within(self._follow(first, (), bounds, claim), first.url, seconds, claim)
+                with self._within(first.url, claim, seconds):
+                    return await self._follow(first, (), bounds, claim)
             finally:
                 claim.close()  # who keeps a room waits for nothing else
 
@@ -244,45 +251,18 @@ class _Door:
             raise rules.unreachable
         raise refusals.robots(leg.url, verdict.reason, self._purpose, failed=bool(rules.disallowed))
 
-    async def _send(self, request: HttpRequest, bounds: Bounds, claim: Claim, robots: RobotsPolicy) -> HttpReply:
-        try:
-            leg = first_leg(request)
-            return await self._within(self._follow(leg, request.secrets, bounds, claim, robots), leg.url, claim=claim)
-        except DoorError as error:
-            # Without its cause: aiohttp's exceptions hold URLs, and a traceback in a log would show them.
-            raise redacted(error, request.secrets) from None
-
-    async def _within(
-        self, work: Coroutine[Any, Any, Reply], url: Url, seconds: float | None = None, claim: Claim | None = None
-    ) -> Reply:
-        """`work` within what is left of the call, or `seconds` if that is less."""
+    def _within(self, url: Url, claim: Claim, seconds: float | None = None) -> _Within:
+        """`with` that lasts as long as the call has left, or `seconds` if that is less. Raises `DoorError` ("timeout")."""
         call = self._call
         left = call.remaining() if seconds is None else min(seconds, call.remaining())
         if left <= 0:
-            work.close()
             raise timed_out(url, call.deadline - call.began, cancelled=call.cancelled)
         if not self._watching:
             self._watching = True
-            loop = asyncio.get_running_loop()
-            call.on_cancel(lambda: _in_loop(loop, self._hang_up))
-        scope = self._egress.deadlines().within(left)
-        self._running.add(scope)
-        try:
-            with scope:
-                return await work
-        except TimeoutError:
-            given = call.deadline - call.began if seconds is None or seconds > left else seconds
-            if claim is not None and claim.in_line is not None and not call.cancelled:
-                raise refusals.no_turn(claim.in_line, given) from None
-            if claim is not None and claim.waiting and not call.cancelled:
-                raise refusals.no_room(url, given) from None
-            raise timed_out(url, given, cancelled=call.cancelled) from None
-        finally:
-            self._running.discard(scope)
-
-    def _hang_up(self) -> None:
-        for scope in self._running:
-            scope.pass_now()
+            loop, running = asyncio.get_running_loop(), self._running  # not self: the call would hold itself by it
+            call.on_cancel(lambda: _in_loop(loop, lambda: _hang_up(running)))
+        given = call.deadline - call.began if seconds is None or seconds > left else seconds
+        return _Within(self._egress.deadlines(), left, self._running, call, url, claim, given)
 
     async def _follow(
         self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim, robots: RobotsPolicy = "ignore"
@@ -294,7 +274,9 @@ class _Door:
         for _ in range(LIMITS.redirects + 1):
             if robots != "ignore" and (note := await self._ask(leg, robots, claim)) and note not in notes:
                 notes = (*notes, note)
-            reply = await self._one(leg, secrets, bounds, claim)
+            host = without_secrets(leg.url.host, secrets) if secrets else leg.url.host
+            with self._call.step("http", method=leg.method, host=host) as step:
+                reply = await self._one(leg, secrets, bounds, claim, step)
             location = reply.headers.get("location")
             if not bounds.follow or reply.status not in REDIRECTS or location is None:
                 return dataclasses.replace(reply, notes=notes) if notes else reply
@@ -305,27 +287,28 @@ class _Door:
             url=leg.url.origin,
         )
 
-    async def _one(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
-        """One leg, recorded as one step."""
-        rule = self._egress.rule(self._call, self._purpose, leg)  # once: what is kept is filed under the one it was got under
-        host = without_secrets(leg.url.host, secrets) if secrets else leg.url.host
-        with self._call.step("http", method=leg.method, host=host) as step:
-            hop = self._hop(leg, rule)
-            if bounds.cache == cache.OFF:
-                return await self._exchange(leg, hop, step, bounds, claim)
-            kept = self._egress.cache(self._call.account)
-            certified = self._egress.trust.certified(leg) is not None  # what is shown to us alone is nobody's to keep
-            if kept is None or certified or cache.passes_by(leg, self._purpose, secrets, bounds):
-                if bounds.cache == cache.ONLY:
-                    raise refusals.never_cached(leg.url, switched_off=kept is None)
-                return await self._exchange(leg, hop, step, bounds, claim)
-            key = cache.key(self._call.account, self._purpose, rule, leg.url.href)
-            asked = {**standard_headers(self._egress.user_agent), **leg.headers}
-            # A hop for each time the site is asked: it resolves once.
-            return await kept.reply(
-                cache.Wanted(key, leg, {name.lower(): value for name, value in asked.items()}, bounds, claim, step),
-                lambda leg: self._exchange(leg, self._hop(leg, rule), step, bounds, claim),
-            )
+    def _one(
+        self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim, step: Step
+    ) -> Coroutine[Any, Any, HttpReply]:
+        """One leg, vetted: what is to be awaited for its reply. Raises `DoorError`."""
+        egress = self._egress
+        rule = egress.rule(self._call, self._purpose, leg)  # once: what is kept is filed under the one it was got under
+        hop = self._hop(leg, rule)
+        if bounds.cache == cache.OFF:
+            return self._exchange(leg, hop, step, bounds, claim)
+        kept = egress.cache(self._call.account)
+        certified = egress.trust.certified(leg) is not None  # what is shown to us alone is nobody's to keep
+        if kept is None or certified or cache.passes_by(leg, self._purpose, secrets, bounds):
+            if bounds.cache == cache.ONLY:
+                raise refusals.never_cached(leg.url, switched_off=kept is None)
+            return self._exchange(leg, hop, step, bounds, claim)
+        key = cache.key(self._call.account, self._purpose, rule, leg.url.href)
+        asked = {**standard_headers(egress.user_agent), **leg.headers}
+        # A hop for each time the site is asked: it resolves once.
+        return kept.reply(
+            cache.Wanted(key, leg, {name.lower(): value for name, value in asked.items()}, bounds, claim, step),
+            lambda leg: self._exchange(leg, self._hop(leg, rule), step, bounds, claim),
+        )
 
     def _hop(self, leg: Leg, rule: Allowance | None) -> Hop:
         """The hop of the leg, its spelling vetted. Raises `DoorError`."""
@@ -348,10 +331,15 @@ class _Door:
         egress, url, via = self._egress, leg.url, hop.via
         session, proxies = egress.session(), egress.proxies
         turns, account = egress.turns, self._call.account
+        # The bounds of one host are for strangers' sites: a vendor has its own, and what the owner allowed is the owner's.
+        host = url.origin if self._rests and hop.rule is None else ""
         if self._rests and egress.rests and (left := egress.rests.left(account, url.origin)):
             raise refusals.left_alone(url, left)
-        if not turns.enter(account, url.origin):
-            await self._in_line(turns, url, step, claim)
+        if not turns.enter(account, host):
+            await self._in_line(host, url, step, claim)
+        options = _through(via, url, egress.user_agent) if via is not None else {}
+        if (certified := egress.trust.certified(leg)) is not None:
+            options["ssl"] = certified
         token = hop_now.set(hop)
         try:
             if proxies is not None and via is not None:
@@ -364,8 +352,7 @@ class _Door:
                 headers=_headers(leg, via) or None,
                 data=_payload(leg.body),
                 allow_redirects=False,
-                ssl=egress.trust.certified(leg) or True,
-                **_through(via, url, egress.user_agent),
+                **options,
             ) as response:
                 if via is not None and url.scheme == "http" and response.status == 407:
                     raise proxy_refused(url, via, response.status)
@@ -384,20 +371,55 @@ class _Door:
             raise trouble or translate(error, url, proxies_ignored=proxies is None) from None
         finally:
             hop_now.reset(token)
-            turns.leave(account, url.origin)
+            turns.leave(account, host)
 
-    async def _in_line(self, turns: Turns, url: Url, step: Step, claim: Claim) -> None:
+    async def _in_line(self, host: str, url: Url, step: Step, claim: Claim) -> None:
         """Wait for the turn; how long is in the step."""
-        began = self._call.clock()
+        began, turns = self._call.clock(), self._egress.turns
         claim.in_line = url  # and stays so when this is cancelled: it tells why
         try:
-            await turns.wait(self._call.account, url.origin)
+            await turns.wait(self._call.account, host)
         finally:
             step.detail["waited"] = self._call.clock() - began
         if self._call.remaining() < _CLOCKS_DIFFER_BY:  # those before it ran out of time as well: nothing is asked in vain
-            turns.leave(self._call.account, url.origin)
+            turns.leave(self._call.account, host)
             raise TimeoutError
         claim.in_line = None
+
+
+class _Within(Deadline):
+    """A deadline of one call, whose passing is said as `DoorError`."""
+
+    __slots__ = ("_call", "_claim", "_given", "_running", "_url")
+
+    def __init__(
+        self, deadlines: Deadlines, seconds: float, running: set[Deadline], call: Call, url: Url, claim: Claim, given: float
+    ) -> None:
+        super().__init__(deadlines, seconds)
+        self._running = running
+        self._call = call
+        self._url = url
+        self._claim = claim
+        self._given = given  # seconds in all, as they are told
+
+    def __enter__(self) -> Deadline:
+        self._running.add(self)
+        return super().__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._running.discard(self)
+        try:
+            super().__exit__(kind, error, traceback)
+            if kind is not TimeoutError:
+                return
+        except TimeoutError:
+            pass
+        claim, cancelled = self._claim, self._call.cancelled
+        if claim.in_line is not None and not cancelled:
+            raise refusals.no_turn(claim.in_line, self._given) from None
+        if claim.waiting and not cancelled:
+            raise refusals.no_room(self._url, self._given) from None
+        raise timed_out(self._url, self._given, cancelled=cancelled) from None
 
 
 def _payload(body: bytes) -> bytes | io.BytesIO | None:
@@ -414,16 +436,19 @@ def _headers(leg: Leg, via: Proxy | None) -> Mapping[str, str]:
     return {**leg.headers, "Proxy-Authorization": via.authorization}
 
 
-def _through(via: Proxy | None, url: Url, user_agent: str) -> dict[str, Any]:
+def _through(via: Proxy, url: Url, user_agent: str) -> dict[str, Any]:
     """What aiohttp is told of the proxy: where it is and, for a tunnel, what is sent to it alone."""
-    if via is None:
-        return {}
     options: dict[str, Any] = {"proxy": yarl.URL(via.url, encoded=True)}
     if url.scheme == "https":
         options["proxy_headers"] = {"User-Agent": user_agent}
         if via.authorization:
             options["proxy_headers"]["Proxy-Authorization"] = via.authorization
     return options
+
+
+def _hang_up(running: set[Deadline]) -> None:
+    for deadline in running:
+        deadline.pass_now()
 
 
 def _in_loop(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:

@@ -22,7 +22,11 @@ class Deadlines:
 
     def within(self, seconds: float) -> Deadline:
         """`with deadlines.within(5):` raises TimeoutError when what is awaited inside takes longer, as `asyncio.timeout`."""
-        return Deadline(self, self._loop.time() + seconds)
+        return Deadline(self, seconds)
+
+    def time(self) -> float:
+        """Now, as the loop has it."""
+        return self._loop.time()
 
     def close(self) -> None:
         """Forget the timer."""
@@ -59,10 +63,10 @@ class Deadline:
 
     __slots__ = ("_before", "_deadlines", "_passed", "_task", "when")
 
-    def __init__(self, deadlines: Deadlines, when: float) -> None:
+    def __init__(self, deadlines: Deadlines, seconds: float) -> None:
         self._deadlines = deadlines
         self._passed = False
-        self.when = when
+        self.when = deadlines.time() + seconds
 
     def pass_now(self) -> None:
         """Cancel what is awaited."""

@@ -225,7 +225,7 @@ class GuardedConnector(TCPConnector):
             use_dns_cache=False,
             ssl=tls,
             limit=LIMITS.connections,
-            limit_per_host=LIMITS.connections_per_host,
+            limit_per_host=0,  # `pacing` has the turns
             socket_factory=lambda info: _socket(info, sockets),
         )
         # The one private name of aiohttp used here: a test floods headers and fails if it ever stops having an effect.

@@ -58,14 +58,13 @@ class Turns:
         self.waiting = 0
 
     def enter(self, account: str, host: str) -> bool:
-        """Take a turn if there is one; whoever got True calls `leave`."""
+        """Take a turn if there is one; whoever got True calls `leave`. "" is no host: then only the other two bounds count."""
         accounts, hosts, pairs, pair = self._accounts, self._hosts, self._pairs, (account, host)
         of_account, with_host, of_both = accounts.get(account, 0), hosts.get(host, 0), pairs.get(pair, 0)
         if (
             self.taken >= self._all
             or of_account >= self._of_account
-            or with_host >= self._with_host
-            or of_both >= self._of_both
+            or (host and (with_host >= self._with_host or of_both >= self._of_both))
         ):
             return False
         self.taken += 1

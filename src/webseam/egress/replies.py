@@ -67,10 +67,14 @@ async def read(
         headers["location"] = locations.pop()  # byte for byte: it is about to be read as a URL
     if redirects or leg.method == "HEAD" or response.status in _NO_BODY:
         return HttpReply(response.status, headers, b"", leg.url.href)
+    content = response.content
     try:
         coded = headers.get("content-encoding")
         names = codings(coded) if coded else []
-        body = await _body(response, names, leg.url, step, bounds, claim)
+        if not names and content.is_eof() and content.exception() is None and content.total_bytes <= LIMITS.body_small_bytes:
+            body = _small(content.read_nowait(), leg.url, step, bounds)  # without a step of the event loop
+        else:
+            body = await _body(response, names, leg.url, step, bounds, claim)
     except UndecodableError as error:
         raise refusals.bad_reply(leg.url, str(error)) from None
     except TooMuchError:
@@ -78,6 +82,16 @@ async def read(
     if names:
         headers = {name: value for name, value in headers.items() if name not in _ENCODED}
     return HttpReply(response.status, headers, body, leg.url.href)
+
+
+def _small(body: bytes, url: Url, step: Step, bounds: Bounds) -> bytes:
+    """A body that is there whole, plain and small."""
+    step.detail["bytes"] = len(body)
+    if len(body) <= bounds.limit:
+        return body
+    if bounds.cut:
+        return body[: bounds.limit]
+    raise refusals.too_large(url, "The reply of", bounds.limit)
 
 
 async def _body(response: ClientResponse, names: list[str], url: Url, step: Step, bounds: Bounds, claim: Claim) -> bytes:
@@ -90,8 +104,7 @@ async def _body(response: ClientResponse, names: list[str], url: Url, step: Step
     pieces: list[bytes] = []
     wire = size = 0
     content = response.content
-    # What is there is taken without a step of the event loop: of a small page that is all of it.
-    while chunk := (content.read_nowait() if content.is_eof() and not content.exception() else await content.readany()):
+    while chunk := await content.readany():
         wire += len(chunk)
         step.detail["bytes"] = wire
         if wire > LIMITS.wire_bytes:
