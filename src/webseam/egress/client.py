@@ -12,6 +12,7 @@ import dataclasses
 import io
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import aiohttp
@@ -57,6 +58,9 @@ OPEN_PORTS: Final = frozenset({80, 443, 8080, 8443})
 RESTING: Final = frozenset({"reading", "index"})  # the purposes for which a `Retry-After` is remembered; vendors see to theirs
 _CLOCKS_DIFFER_BY: Final = 0.05  # seconds: the loop's timers may fire a little before the call's own clock says so
 _CONTACT: Final = re.compile(r"[\x21-\x27\x2a-\x7e]{1,200}")  # printable, no space, no parentheses
+
+
+_bounds = lru_cache(maxsize=256)(Bounds)  # there are few, and one for each request
 
 
 def default_user_agent() -> str:
@@ -193,7 +197,7 @@ class _Door:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
         claim = Claim(self._egress.rooms)
-        bounds = Bounds(limit, follow, cache=cache)
+        bounds = _bounds(limit, follow, False, cache)
         if held is not None:
             held.callback(claim.close)
         try:
@@ -408,6 +412,9 @@ class _Within(Deadline):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self._running.discard(self)
+        if kind is None and not self.passed:  # most
+            self.end()
+            return
         try:
             super().__exit__(kind, error, traceback)
             if kind is not TimeoutError:

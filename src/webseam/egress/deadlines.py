@@ -59,20 +59,24 @@ class Deadlines:
 
 
 class Deadline:
-    """One of them, for one `with`."""
+    """One of them, for one `with`. `passed` once what is awaited has been cancelled."""
 
-    __slots__ = ("_before", "_deadlines", "_passed", "_task", "when")
+    __slots__ = ("_before", "_deadlines", "_task", "passed", "when")
 
     def __init__(self, deadlines: Deadlines, seconds: float) -> None:
         self._deadlines = deadlines
-        self._passed = False
+        self.passed = False
         self.when = deadlines.time() + seconds
 
     def pass_now(self) -> None:
         """Cancel what is awaited."""
-        if not self._passed:
-            self._passed = True
+        if not self.passed:
+            self.passed = True
             self._task.cancel()
+
+    def end(self) -> None:
+        """It cannot pass any more."""
+        self._deadlines._remove(self)  # noqa: SLF001 - the two classes are one thing
 
     def __enter__(self) -> Deadline:
         task = asyncio.current_task()
@@ -83,7 +87,7 @@ class Deadline:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self._deadlines._remove(self)  # noqa: SLF001 - the two classes are one thing
+        self.end()
         # Cancelled by nobody else as well: then it is ours to say what it was (as `asyncio.Timeout` does).
-        if self._passed and self._task.uncancel() <= self._before and kind is asyncio.CancelledError:
+        if self.passed and self._task.uncancel() <= self._before and kind is asyncio.CancelledError:
             raise TimeoutError from error

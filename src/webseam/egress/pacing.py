@@ -59,18 +59,18 @@ class Turns:
 
     def enter(self, account: str, host: str) -> bool:
         """Take a turn if there is one; whoever got True calls `leave`. "" is no host: then only the other two bounds count."""
-        accounts, hosts, pairs, pair = self._accounts, self._hosts, self._pairs, (account, host)
-        of_account, with_host, of_both = accounts.get(account, 0), hosts.get(host, 0), pairs.get(pair, 0)
-        if (
-            self.taken >= self._all
-            or of_account >= self._of_account
-            or (host and (with_host >= self._with_host or of_both >= self._of_both))
-        ):
+        of_account = self._accounts.get(account, 0)
+        if self.taken >= self._all or of_account >= self._of_account:
             return False
+        if host:
+            hosts, pairs, pair = self._hosts, self._pairs, (account, host)
+            with_host, of_both = hosts.get(host, 0), pairs.get(pair, 0)
+            if with_host >= self._with_host or of_both >= self._of_both:
+                return False
+            hosts[host] = with_host + 1
+            pairs[pair] = of_both + 1
         self.taken += 1
-        accounts[account] = of_account + 1
-        hosts[host] = with_host + 1
-        pairs[pair] = of_both + 1
+        self._accounts[account] = of_account + 1
         return True
 
     async def wait(self, account: str, host: str) -> None:
@@ -91,8 +91,9 @@ class Turns:
         """Give a turn back, and hand on what that makes free."""
         self.taken -= 1
         _less(self._accounts, account)
-        _less(self._hosts, host)
-        _less(self._pairs, (account, host))
+        if host:
+            _less(self._hosts, host)
+            _less(self._pairs, (account, host))
         while self._lines and self._hand_on():
             pass
 
