@@ -140,8 +140,6 @@ class Limits:
 
 LIMITS = Limits()
 
-_SWITCHES = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
-
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8377
 
@@ -218,11 +216,7 @@ class Config:
     @property
     def cache(self) -> bool:
         """Whether the door keeps what it reads (`WEBSEAM_CACHE=off`, `cache = false`)."""
-        value = self._value("cache", True)
-        found = _SWITCH.get(str(value).strip().lower())
-        if found is None:
-            raise ConfigurationError(f"cache must be on or off, not {value!r}: change WEBSEAM_CACHE or `cache` in config.toml.")
-        return found
+        return self._switch("cache", default=True)
 
     @property
     def cache_bytes(self) -> int:
@@ -242,6 +236,20 @@ class Config:
         """Engines named for this process (`WEBSEAM_SEARCH`, `WEBSEAM_READING`), role -> name; they overrule what is stored."""
         named = {role: self._value(role, None) for role in ("search", "reading")}
         return {role: str(name) for role, name in named.items() if name}
+
+    @property
+    def robots_ignore(self) -> bool:
+        """Whether accounts may choose to ignore robots.txt."""
+        return self._switch("robots_ignore", default=True)
+
+    def _switch(self, name: str, *, default: bool) -> bool:
+        value = self._value(name, default)
+        on = _SWITCH.get(str(value).strip().lower())
+        if on is None:
+            raise ConfigurationError(
+                f"{name} must be on or off, not {value!r}: change WEBSEAM_{name.upper()} or `{name}` in config.toml."
+            )
+        return on
 
     @property
     def ca_file(self) -> Path | None:
@@ -300,20 +308,6 @@ class Config:
         if not isinstance(value, str):
             raise ConfigurationError(f"{name} must be text: change WEBSEAM_{name.upper()} or `{name}` in config.toml.")
         return value
-
-    @property
-    def robots_ignore(self) -> bool:
-        """Whether accounts may choose to ignore robots.txt."""
-        return self._switch("robots_ignore", default=True)
-
-    def _switch(self, name: str, *, default: bool) -> bool:
-        value = self._value(name, default)
-        on = value if isinstance(value, bool) else _SWITCHES.get(str(value).strip().lower())
-        if on is None:
-            raise ConfigurationError(
-                f"{name} must be on or off, not {value!r}: change WEBSEAM_{name.upper()} or `{name}` in config.toml."
-            )
-        return on
 
     def _value(self, name: str, default: Any) -> Any:
         if name in self._flags:

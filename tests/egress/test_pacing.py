@@ -16,7 +16,8 @@ from webseam.call import Call
 from webseam.config import LIMITS
 from webseam.egress.pacing import Rests, Turns
 from webseam.egress.robots import Robots
-from webseam.egress.rooms import Rooms
+from webseam.egress.rooms import Claim, Rooms
+from webseam.egress.urls import parse
 from webseam.errors import DoorError
 from webseam.seam.contract import HttpReply, HttpRequest
 
@@ -478,6 +479,32 @@ def test_turns_and_rooms_together_do_not_lock_each_other(net: Any, respond: Any)
             return replies
 
     assert {len(reply.body) for reply in asyncio.run(main())} == {LARGE}
+
+
+def test_who_waits_for_a_turn_keeps_no_room(net: Any, respond: Any) -> None:
+    """A reply of the cache that is confirmed and then found to be gone has taken a room, and the site is asked once more."""
+
+    async def main() -> None:
+        async with net() as web:
+            answer, gate = gated(respond)
+            await web.public_site("a.test", answer)
+            web.egress.turns, web.egress.rooms = Turns(with_host=1), Rooms(1)
+            first = asyncio.create_task(web.door().send(HttpRequest("http://a.test/")))
+            await until(lambda: web.egress.turns.taken == 1)
+            claim = Claim(web.egress.rooms)
+            await claim.grow(LARGE)
+            call = Call()
+            with call.step("http") as step:
+                waits = web.door(call=call)._in_line("http://a.test", parse("http://a.test/"), step, claim)
+            line = asyncio.create_task(waits)
+            await until(lambda: web.egress.turns.waiting == 1)
+            assert web.egress.rooms.taken == 0
+            gate.set()
+            await asyncio.gather(first, line)
+            web.egress.turns.leave("local", "http://a.test")
+            assert empty(web.egress.turns)
+
+    asyncio.run(main())
 
 
 # ------------------------------------------------------------------------------------------------ Retry-After

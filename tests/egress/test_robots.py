@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from webseam.call import Call
 from webseam.config import LIMITS
 from webseam.egress.addresses import Allowance
+from webseam.egress.cache import Caches
 from webseam.egress.robots import FAILURE_KEPT_SECONDS, MOST_ENTRIES, PRODUCT, Robots, read, relevant
 from webseam.egress.urls import parse
 from webseam.errors import DoorError
@@ -354,6 +356,42 @@ def test_a_secret_in_a_page_that_robots_txt_disallows_is_not_shown(net: Any, res
                 await web.door().send(HttpRequest("http://s3cret.test/s3cret", secrets=("s3cret",)), robots="obey")
             assert caught.value.kind == "robots"
             assert "s3cret" not in f"{caught.value} {caught.value.url}"
+
+    asyncio.run(main())
+
+
+def test_what_is_kept_is_shown_without_asking_and_got_again_only_with_leave(net: Any, respond: Any, tmp_path: Path) -> None:
+    async def answer(request: Any, writer: asyncio.StreamWriter) -> None:
+        if request.target == "/robots.txt":
+            writer.write(respond(rules[0]))
+        elif "if-none-match" in request.headers:
+            writer.write(b'HTTP/1.1 304 X\r\nEtag: "1"\r\n\r\n')
+        else:
+            writer.write(respond(b"page", cache_control="max-age=60", etag='"1"'))
+
+    rules = [b""]
+
+    async def main() -> None:
+        async with net(cache=Caches(tmp_path).of) as web:
+            site = await web.public_site("a.test", answer)
+            page = HttpRequest("http://a.test/private")
+
+            async def get(cache: str, robots: str = "obey") -> HttpReply:
+                reply: HttpReply = await web.door().send(page, cache=cache, robots=robots)
+                return reply
+
+            assert (await get("use")).body == b"page"
+            assert targets(site) == ["/robots.txt", "/private"]
+            web.egress.robots, rules[0] = Robots(), ROBOTS
+            for mode in ("use", "only"):
+                assert (await get(mode)).retrieved_at
+            assert len(site.requests) == 2, "neither the site nor its robots.txt is asked"
+            with pytest.raises(DoorError, match=r"robots\.txt of a\.test disallows"):
+                await get("refresh")
+            assert targets(site)[2:] == ["/robots.txt"]
+            confirmed = await get("refresh", "warn")
+            assert (confirmed.body, len(confirmed.notes)) == (b"page", 1)
+            assert targets(site)[3:] == ["/private"]
 
     asyncio.run(main())
 

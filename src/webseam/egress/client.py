@@ -197,13 +197,13 @@ class _Door:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
         claim = Claim(self._egress.rooms)
-        bounds = _bounds(limit, follow, False, cache)
+        bounds = _bounds(limit, follow, False, cache, robots)
         if held is not None:
             held.callback(claim.close)
         try:
             leg = first_leg(request)
             with self._within(leg.url, claim):
-                return await self._follow(leg, request.secrets, bounds, claim, robots)
+                return await self._follow(leg, request.secrets, bounds, claim)
         except DoorError as error:
             # Without its cause: aiohttp's exceptions hold URLs, and a traceback in a log would show them.
             raise redacted(error, request.secrets) from None
@@ -217,11 +217,12 @@ class _Door:
         Raises `DoorError` when the URL itself is refused or the call is over; any other failure to get robots.txt is a verdict.
         """
         leg, claim = first_leg(HttpRequest(url)), Claim(self._egress.rooms)
+        trusted = self._egress.rule(self._call, self._purpose, leg) is not None
         with self._within(leg.url, claim):
-            rules = await self._rules(leg, claim)
+            rules = await self._rules(leg, claim, trusted)
         return rules.verdict(leg.url)
 
-    async def _rules(self, leg: Leg, claim: Claim) -> Rules:
+    async def _rules(self, leg: Leg, claim: Claim, trusted: bool) -> Rules:
         """The rules of the leg's origin, asked for under the same exceptions as the leg: none for a redirect from elsewhere."""
         egress, call = self._egress, self._call
 
@@ -240,17 +241,19 @@ class _Door:
             (call.account, self._purpose),
             leg.url,
             over=lambda: claim.waiting or claim.in_line is not None or call.remaining() < _CLOCKS_DIFFER_BY,
-            trusted=egress.rule(call, self._purpose, leg) is not None,
+            trusted=trusted,
         )
 
-    async def _ask(self, leg: Leg, policy: RobotsPolicy, claim: Claim) -> str:
-        """What is to be noted of a leg that robots.txt disallows; "" when it does not. Raises its refusal when it is obeyed."""
-        rules = self._egress.robots.kept((self._call.account, self._purpose), leg.url) or await self._rules(leg, claim)
+    async def _ask(self, leg: Leg, hop: Hop, policy: RobotsPolicy, claim: Claim) -> None:
+        """Raise the refusal of a leg that robots.txt disallows, or note it, as the policy says."""
+        rules = self._egress.robots.kept((self._call.account, self._purpose), leg.url)
+        rules = rules or await self._rules(leg, claim, hop.rule is not None)
         verdict = rules.verdict(leg.url)
         if verdict.allowed:
-            return ""
+            return
         if policy == "warn":
-            return f"{verdict.reason}; it was fetched all the same, as the setting `robots` (warn) says."
+            claim.note(f"{verdict.reason}; it was fetched all the same, as the setting `robots` (warn) says.")
+            return
         if rules.unreachable is not None:
             raise rules.unreachable
         raise refusals.robots(leg.url, verdict.reason, self._purpose, failed=bool(rules.disallowed))
@@ -268,22 +271,15 @@ class _Door:
         given = call.deadline - call.began if seconds is None or seconds > left else seconds
         return _Within(self._egress.deadlines(), left, self._running, call, url, claim, given)
 
-    async def _follow(
-        self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim, robots: RobotsPolicy = "ignore"
-    ) -> HttpReply:
+    async def _follow(self, leg: Leg, secrets: tuple[str, ...], bounds: Bounds, claim: Claim) -> HttpReply:
         """The legs, one after another, until one is answered by something else than a redirect."""
-        notes: tuple[str, ...] = ()
-        if bounds.cache == cache.ONLY:
-            robots = "ignore"  # nobody is asked anything
         for _ in range(LIMITS.redirects + 1):
-            if robots != "ignore" and (note := await self._ask(leg, robots, claim)) and note not in notes:
-                notes = (*notes, note)
             host = without_secrets(leg.url.host, secrets) if secrets else leg.url.host
             with self._call.step("http", method=leg.method, host=host) as step:
                 reply = await self._one(leg, secrets, bounds, claim, step)
             location = reply.headers.get("location")
             if not bounds.follow or reply.status not in REDIRECTS or location is None:
-                return dataclasses.replace(reply, notes=notes) if notes else reply
+                return dataclasses.replace(reply, notes=claim.notes) if claim.notes else reply
             leg = redirected(leg, reply.status, location)
         raise DoorError(
             f"{leg.asked.authority} redirects more than {LIMITS.redirects} times: ask for the page it leads to.",
@@ -337,6 +333,8 @@ class _Door:
         turns, account = egress.turns, self._call.account
         # The bounds of one host are for strangers' sites: a vendor has its own, and what the owner allowed is the owner's.
         host = url.origin if self._rests and hop.rule is None else ""
+        if bounds.robots != "ignore":
+            await self._ask(leg, hop, bounds.robots, claim)
         if self._rests and egress.rests and (left := egress.rests.left(account, url.origin)):
             raise refusals.left_alone(url, left)
         if not turns.enter(account, host):
@@ -379,6 +377,7 @@ class _Door:
 
     async def _in_line(self, host: str, url: Url, step: Step, claim: Claim) -> None:
         """Wait for the turn; how long is in the step."""
+        claim.close()  # who waits for a turn keeps no room
         began, turns = self._call.clock(), self._egress.turns
         claim.in_line = url  # and stays so when this is cancelled: it tells why
         try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from webseam.egress.legs import Leg
     from webseam.egress.rooms import Claim
     from webseam.egress.urls import Url
-    from webseam.seam.contract import CacheMode
+    from webseam.seam.contract import CacheMode, RobotsPolicy
 
 _NO_BODY: Final = frozenset({204, 205, 304})
 _ENCODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})  # untrue once decoded
@@ -34,13 +34,14 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 class Bounds(NamedTuple):
     """What is wanted: at most `limit` bytes of body, `cut` there or refused; nothing of a redirect's that is to be followed.
 
-    `cache` is the door's: whether what is kept will do.
+    `cache` and `robots` are the door's: whether what is kept will do, and what robots.txt is to whatever is not.
     """
 
     limit: int
     follow: bool = False
     cut: bool = False
     cache: CacheMode = "off"
+    robots: RobotsPolicy = "ignore"
 
 
 async def read(

@@ -49,16 +49,17 @@ class Rooms:
 class Claim:
     """One request's claim to a room. `waiting` while it has to wait: a deadline that passes then was not the site's fault.
 
-    `in_line` is where it waits for a turn (see `pacing`), for the same reason.
+    `in_line` is where it waits for a turn (see `pacing`), for the same reason. `notes` are what the caller is to be told.
     """
 
-    __slots__ = ("_has_room", "_rooms", "in_line", "waiting")
+    __slots__ = ("_has_room", "_rooms", "in_line", "notes", "waiting")
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
         self._has_room = False
         self.waiting = False
         self.in_line: Url | None = None
+        self.notes: tuple[str, ...] = ()
 
     async def grow(self, size: int) -> None:
         """Return when the body may be `size` bytes long."""
@@ -68,6 +69,11 @@ class Claim:
         await self._rooms._take()  # noqa: SLF001 - the two classes are one thing
         self.waiting = False
         self._has_room = True
+
+    def note(self, sentence: str) -> None:
+        """Tell the caller that, once."""
+        if sentence not in self.notes:
+            self.notes = (*self.notes, sentence)
 
     def close(self) -> None:
         """Give back what was claimed; again, and nothing happens."""
