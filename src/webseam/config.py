@@ -106,6 +106,7 @@ class Limits:
     redirects = 8
     encodings = 2
     connect_seconds = 10.0
+    lookups_per_account = 8  # of names, at once, those that nobody waits for any more among them
     connections = 64
     connections_per_host = 8
     connections_per_account = 32  # below `connections`, so that one account cannot hold all of them

@@ -15,7 +15,7 @@ from webseam.call import Call
 from webseam.config import LIMITS
 from webseam.egress.addresses import Allowance
 from webseam.egress.cache import Caches
-from webseam.egress.robots import FAILURE_KEPT_SECONDS, MOST_ENTRIES, PRODUCT, Robots, read, relevant
+from webseam.egress.robots import FAILURE_KEPT_SECONDS, MOST_BYTES, MOST_ENTRIES, PRODUCT, Robots, read, relevant
 from webseam.egress.urls import parse
 from webseam.errors import DoorError
 from webseam.seam.contract import HttpReply, HttpRequest, RobotsVerdict
@@ -463,7 +463,7 @@ def test_large_files_push_out_older_ones() -> None:
         for number in range(15):
             await robots.verdict(fetch, ("local", "index"), parse(f"http://h{number}.test/"))
         assert len(robots._kept) < 12
-        assert robots._bytes <= 4 * 1024 * 1024
+        assert robots._bytes <= MOST_BYTES
 
     asyncio.run(main())
 
@@ -540,3 +540,32 @@ def test_any_bytes_are_read_as_some_rules(data: bytes, lines: list[str]) -> None
     rules = read("\n".join(lines).encode() + b"\n" + data)
     assert isinstance(rules.verdict(parse("http://a.test/x?y")).allowed, bool)
     assert 0 <= rules.delay <= 30
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b"Sitemap" + b" " * 499_000 + b"x",
+        b"Sitemap:" + b" " * 499_000,
+        b"user-agent" + b"\t" * 499_000 + b"x",
+        b"User-agent: *\n" + b"disallow" + b" " * 499_000 + b"x",
+        b"User-agent: *\nDis" + b"s" * 499_000,
+    ],
+    ids=["sitemap", "sitemap:", "user-agent", "disallow", "dis"],
+)
+def test_a_hostile_robots_txt_is_read_in_no_time(hostile: bytes) -> None:
+    assert read(hostile).sitemaps == ()  # read one character after another for each, it would take hours
+
+
+def test_sitemaps_that_are_kept_count_as_what_they_are() -> None:
+    lines = b"".join(b"Sitemap: https://x.test/%d/%b\n" % (number, b"y" * 4_000) for number in range(60))
+    assert read(lines).size >= 240_000
+
+
+@pytest.mark.parametrize(
+    "line", ["Request-rate: 1/" + "9" * 400, "Crawl-delay: " + "9" * 400, "Crawl-delay: nan", "Crawl-delay: -5"]
+)
+def test_a_delay_that_is_no_number_of_seconds_is_none_or_the_most(line: str) -> None:
+    rules = read(f"User-agent: *\n{line}\nDisallow: /private\n".encode())
+    assert rules.delay in (0.0, 30.0)
+    assert not rules.verdict(parse("http://a.test/private")).allowed

@@ -27,7 +27,7 @@ def test_more_large_replies_than_there_are_rooms_take_turns_and_all_arrive(net: 
     async def main() -> tuple[list[HttpReply], Rooms]:
         async with net() as web:
             origins = [(await web.allowed_site(respond(b"x" * LARGE * 8)))[1] for _ in range(3)]
-            rooms = web.egress.rooms = Rooms(2)
+            rooms = web.egress.rooms = Rooms(4)  # of which an account has two at most
             doors = [web.door() for _ in range(9)]
             sending = [door.send(HttpRequest(f"{origins[at % 3]}/")) for at, door in enumerate(doors)]
             return await asyncio.gather(*sending), rooms
@@ -135,3 +135,30 @@ def test_the_egress_serves_one_loop_after_another(net: Any, respond: Any) -> Non
                 await asyncio.gather(*(web.door().send(HttpRequest(f"{origin}/")) for _ in range(3)))
 
         asyncio.run(main())
+
+
+def test_an_account_whose_replies_never_end_leaves_room_for_another(net: Any, respond: Any) -> None:
+    async def main() -> None:
+        async with net() as web:
+
+            async def endless(request: Any, writer: asyncio.StreamWriter) -> None:
+                writer.write(respond(b"x" * LARGE * 2)[:-1])
+                await request.hang_up()
+
+            await web.public_site("endless.test", endless)
+            await web.public_site("large.test", respond(b"x" * LARGE), ip="93.184.216.35")
+            rooms = web.egress.rooms = Rooms(4)
+            doors = [web.door(account="greedy") for _ in range(8)]
+            greedy = [asyncio.ensure_future(door.send(HttpRequest("http://endless.test/"))) for door in doors]
+            while rooms.taken < 2:
+                await asyncio.sleep(0.01)
+            reply = await web.door(account="modest").send(HttpRequest("http://large.test/"))
+            assert len(reply.body) == LARGE
+            assert rooms.most_taken == 3
+            for one in greedy:
+                one.cancel()
+            await asyncio.gather(*greedy, return_exceptions=True)
+            assert rooms.taken == 0
+            assert not rooms._accounts
+
+    asyncio.run(main())

@@ -316,6 +316,43 @@ def test_our_certificate_does_not_follow_a_redirect_elsewhere_nor_come_back_from
     assert seen == expected
 
 
+def test_robots_txt_behind_a_redirect_from_elsewhere_does_not_get_to_see_it(net: Any, respond: Any, authority: Any) -> None:
+    seen: list[str] = []
+
+    async def main() -> None:
+        async with net(tls=None, trust=our_trust(authority, "corp.test")) as web:
+            server = authority("Sites").server("other.test", clients=authority("Clients"))
+            await web.public_site("other.test", shown(respond, seen, location="https://corp.test/secret"), port=443, ssl=server)
+            server = authority("Sites").server("corp.test", clients=authority("Clients"))
+            await web.public_site("corp.test", shown(respond, seen), port=443, ip="93.184.216.35", ssl=server)
+            await web.door().send(HttpRequest("https://other.test/"), follow=True, robots="warn")
+
+    asyncio.run(main())
+    assert set(seen) == {""}
+
+
+def test_a_chain_that_holds_a_lone_percent_sign_keeps_no_turn(net: Any, respond: Any, authority: Any) -> None:
+    seen: list[str] = []
+
+    async def main() -> None:
+        async with net(tls=None, trust=our_trust(authority, "corp.test")) as web:
+
+            async def odd(request: Any, writer: asyncio.StreamWriter) -> None:
+                step = int(request.target.removeprefix("/").removeprefix("%zz") or 0)
+                where = f"/%zz{step + 1}" if step < 5 else "https://corp.test/"
+                writer.write(respond(b"", 302, location=where))
+
+            await web.public_site("odd.test", odd)
+            server = authority("Sites").server("corp.test", clients=authority("Clients"))
+            await web.public_site("corp.test", shown(respond, seen), port=443, ip="93.184.216.35", ssl=server)
+            for _ in range(5):
+                await web.door().send(HttpRequest("http://odd.test/"), follow=True)
+            assert web.egress.turns.taken == 0
+
+    asyncio.run(main())
+    assert set(seen) == {""}
+
+
 def test_kept_connections_with_and_without_our_certificate_are_never_swapped(net: Any, respond: Any, authority: Any) -> None:
     seen: list[str] = []
 

@@ -26,6 +26,7 @@ from webseam.egress.deadlines import Deadline, Deadlines
 from webseam.egress.dialer import GuardedConnector, Hop, SystemResolver, hop_now
 from webseam.egress.faults import proxy_refused, proxy_trouble, redacted, timed_out, translate
 from webseam.egress.legs import REDIRECTS, Leg, first_leg, redirected, standard_headers
+from webseam.egress.lookups import Lookups
 from webseam.egress.pacing import Rests, Turns
 from webseam.egress.replies import Bounds
 from webseam.egress.robots import Robots
@@ -105,6 +106,7 @@ class Egress:
         self.ports = ports
         self.robots = Robots()
         self.rooms = Rooms()
+        self.lookups = Lookups()
         self.turns = Turns()
         self.rests = Rests()
         self.resolver: Resolver = resolver or SystemResolver()
@@ -125,7 +127,7 @@ class Egress:
     async def close(self) -> None:
         """Close every connection. The Egress may be used again afterwards, also in another event loop."""
         session, self._session, self._loop = self._session, None, None
-        self.rooms, self.turns = Rooms(), Turns()
+        self.rooms, self.turns, self.lookups = Rooms(), Turns(), Lookups()
         if self._deadlines is not None:
             self._deadlines.close()
             self._deadlines = None
@@ -196,7 +198,7 @@ class _Door:
     ) -> HttpReply:
         """Send and read the whole reply; see `seam.contract.Door`. Raises `DoorError`."""
         limit = LIMITS.body_bytes if max_bytes is None else max(0, min(max_bytes, LIMITS.body_bytes))
-        claim = Claim(self._egress.rooms)
+        claim = Claim(self._egress.rooms, self._call.account)
         bounds = _bounds(limit, follow, False, cache, robots)
         if held is not None:
             held.callback(claim.close)
@@ -216,7 +218,7 @@ class _Door:
 
         Raises `DoorError` when the URL itself is refused or the call is over; any other failure to get robots.txt is a verdict.
         """
-        leg, claim = first_leg(HttpRequest(url)), Claim(self._egress.rooms)
+        leg, claim = first_leg(HttpRequest(url)), Claim(self._egress.rooms, self._call.account)
         trusted = self._egress.rule(self._call, self._purpose, leg) is not None
         with self._within(leg.url, claim):
             rules = await self._rules(leg, claim, trusted)
@@ -228,7 +230,7 @@ class _Door:
 
         async def fetch(url: str, seconds: float) -> HttpReply:
             first = first_leg(HttpRequest(url, headers={"Accept": "text/plain, */*;q=0.1"}))
-            first = first._replace(own=leg.own, asked=leg.asked)
+            first = first._replace(own=leg.own, asked=leg.asked, seen=leg.seen | {(leg.method, leg.url.href)})
             bounds = Bounds(LIMITS.robots_bytes, follow=True, cut=True)
             try:
                 with self._within(first.url, claim, seconds):
@@ -320,7 +322,7 @@ class _Door:
             purpose=self._purpose,
             asked=leg.from_elsewhere,
             listeners=egress.listeners,
-            resolver=egress.resolver,
+            resolver=egress.lookups.of(self._call.account, egress.resolver),
             via=via,
         )
         hop.check_spelling(egress.ports)
@@ -330,6 +332,9 @@ class _Door:
         """The site's own reply to one leg."""
         egress, url, via = self._egress, leg.url, hop.via
         session, proxies = egress.session(), egress.proxies
+        options = _through(via, url, egress.user_agent) if via is not None else {}
+        if (certified := egress.trust.certified(leg)) is not None:
+            options["ssl"] = certified
         turns, account = egress.turns, self._call.account
         # The bounds of one host are for strangers' sites: a vendor has its own, and what the owner allowed is the owner's.
         host = url.origin if self._rests and hop.rule is None else ""
@@ -339,9 +344,6 @@ class _Door:
             raise refusals.left_alone(url, left)
         if not turns.enter(account, host):
             await self._in_line(host, url, step, claim)
-        options = _through(via, url, egress.user_agent) if via is not None else {}
-        if (certified := egress.trust.certified(leg)) is not None:
-            options["ssl"] = certified
         token = hop_now.set(hop)
         try:
             if proxies is not None and via is not None:

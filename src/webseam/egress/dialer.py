@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     SocketFactory = Callable[[AddressInfo], socket.socket]
 
 ADDRESSES_DIALLED: Final = 8  # of a name with many; all are vetted
-RESOLVER_THREADS: Final = 16
+RESOLVER_THREADS: Final = 64  # they wait, most of the time; an account has few (`lookups`)
 _READ: Final = 256 * 1024  # the most that asyncio reads at once
 _HEAD_BYTES: Final = LIMITS.header_bytes + _READ  # headers, and a body that came along in the same read
 _WIRE_BYTES: Final = LIMITS.wire_bytes + LIMITS.wire_bytes // 8 + _HEAD_BYTES  # the body, chunk framing, headers

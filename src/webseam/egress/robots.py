@@ -43,10 +43,12 @@ MOST_SITEMAPS: Final = 100
 MOST_RULES: Final = 10_000  # of one group; the time to read them is bounded by this
 MOST_RULE_CHARS: Final = 2_048
 MOST_ENTRIES: Final = 1_000
-MOST_BYTES: Final = 4 * 1024 * 1024  # of robots.txt text behind the kept rules
+MOST_BYTES: Final = 32 * 1024 * 1024  # of all that is kept, about
+BYTES_OF_A_CHARACTER: Final = 30  # what rules take in memory for each of their text
 
-_USER_AGENT: Final = re.compile(r"user[ -]?agent\s*(?::|\s)\s*(.*)", re.IGNORECASE)
-_SITEMAP: Final = re.compile(r"site-?maps?\s*(?::|\s)\s*(https?://\S+)", re.IGNORECASE)
+# Possessive, so that what does not match is known to after one look: these run over 500 KB of a stranger's in the event loop.
+_USER_AGENT: Final = re.compile(r"user[ -]?agent(?:\s*+:|\s)\s*+(.*)", re.IGNORECASE)
+_SITEMAP: Final = re.compile(r"site-?maps?(?:\s*+:|\s)\s*+(https?://\S+)", re.IGNORECASE)
 _RULE: Final = re.compile(r"(?:dis)?allow|crawl[ -]delay|request[ -]rate|dis+al+ow|diasllow|disallaw", re.IGNORECASE)
 _TOKEN: Final = re.compile(r"[A-Za-z_-]+|\*")
 _REFUSED: Final = frozenset({"blocked_address", "blocked_port", "blocked_scheme", "invalid_url"})
@@ -172,12 +174,21 @@ async def _rules(fetch: Fetch, url: Url, over: Callable[[], bool], trusted: bool
 def read(body: bytes) -> Rules:
     """The rules in a robots.txt. Anything can be read; what makes no sense says nothing."""
     text, sitemaps = relevant(body.decode("utf-8-sig", "replace"), PRODUCT)
+    size = len(text) * BYTES_OF_A_CHARACTER + sum(map(len, sitemaps))
     if not text:
-        return Rules(None, sitemaps=sitemaps)
+        return Rules(None, sitemaps=sitemaps, size=size)
     rules = Protego.parse(text)
-    rate = rules.request_rate(PRODUCT)
-    delay = max(rules.crawl_delay(PRODUCT) or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
-    return Rules(rules, delay=min(delay, MOST_DELAY), sitemaps=sitemaps, size=len(text))
+    return Rules(rules, delay=_delay(rules), sitemaps=sitemaps, size=size)
+
+
+def _delay(rules: Protego) -> float:
+    """Seconds between two requests, within `MOST_DELAY`; what is no number of seconds is none."""
+    try:
+        rate = rules.request_rate(PRODUCT)
+        delay = max(rules.crawl_delay(PRODUCT) or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
+    except (ArithmeticError, ValueError):  # a number of four hundred digits
+        return 0.0
+    return min(delay, MOST_DELAY) if delay > 0 else 0.0
 
 
 def relevant(text: str, product: str) -> tuple[str, tuple[str, ...]]:

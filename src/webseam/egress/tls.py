@@ -34,6 +34,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from webseam.config import LIMITS
 from webseam.egress.urls import parse
@@ -119,8 +120,9 @@ class Trust:
         self.certificate = certificate
         self._plain: ssl.SSLContext | None = None
         self._certified: ssl.SSLContext | None = None
-        if certificate is not None:
-            certificate.load(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        if certificate is not None:  # read once: a file that is replaced meanwhile counts from the next start
+            self._certified = tls_context(self._authorities)
+            certificate.load(self._certified)
 
     def context(self) -> ssl.SSLContext:
         """The context for every host that does not get to see our certificate."""
@@ -133,12 +135,8 @@ class Trust:
         certificate = self.certificate
         if certificate is None or leg.url.scheme != "https" or not certificate.is_for(leg.url.host):
             return None
-        if not all(certificate.is_for(parse(href).host) for _, href in leg.seen):
+        if not all(certificate.is_for(urlsplit(href).hostname or "") for _, href in leg.seen):
             return None
-        if self._certified is None:
-            context = tls_context(self._authorities)
-            certificate.load(context)
-            self._certified = context
         return self._certified
 
 
