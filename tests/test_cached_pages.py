@@ -144,12 +144,19 @@ def test_the_cache_can_be_switched_off(read: Any, site: Site, tmp_path: Path, mo
     assert "notes" not in said
     assert len(site.asked) == 2
     assert not (tmp_path / "cache").exists()
-    [said] = read({"cache": "refresh"})
-    assert "cannot apply cache" in said["text"]
-    assert "WEBSEAM_CACHE" in said["text"]
     assert "cache" not in listed(tmp_path)
     monkeypatch.setenv("WEBSEAM_CACHE", "on")
     assert listed(tmp_path)["cache"]["enum"] == ["use", "only", "refresh"]
+
+
+@pytest.mark.parametrize("mode", ["only", "refresh"])
+def test_a_cache_that_is_switched_off_is_why_it_cannot_be_asked(read: Any, site: Site, tmp_path: Path, mode: str) -> None:
+    (tmp_path / "config.toml").write_text("cache = false\n")
+    [said] = read({"cache": mode})
+    assert said["text"].startswith("The cache is switched off (WEBSEAM_CACHE, or `cache` in config.toml): ")
+    [said] = read({"cache": mode}, reading="index")
+    assert "cannot apply cache" in said["text"]
+    assert site.asked == []
 
 
 def listed(folder: Path) -> dict[str, Any]:
@@ -194,10 +201,10 @@ def test_the_commands_read_measure_and_forget(
         "entries": 1,
         "bytes": 4096,
     }
-    assert "1 reply, 0.0 MB, of at most 256.0 MB" in run("cache")[1]
+    assert "1 reply, 4 KB, of at most 256.0 MB" in run("cache")[1]
     cleared = json.loads(run("cache", "--clear", "--json")[1])
     assert (cleared["entries"], cleared["cleared"]) == (0, {"entries": 1, "bytes": 4096})
-    assert run("cache", "--clear")[:2] == (OK, f"Forgotten: 0 replies, 0.0 MB, in {tmp_path / 'cache' / 'local'}.\n")
+    assert run("cache", "--clear")[:2] == (OK, f"Forgotten: 0 replies, 0 KB, in {tmp_path / 'cache' / 'local'}.\n")
     code, _, err = run("fetch", site.url, "--cache", "only")
     assert (code, "There is no stored copy" in err) == (FAILED, True)
     (tmp_path / "config.toml").write_text("cache_megabytes = 0")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from webseam.actions.doctor import audience
 from webseam.cli import FAILED, OK, WRONG, main
 from webseam.demo.site import Handbook
 from webseam.testing.vendor import LoopbackVendor
@@ -45,6 +46,23 @@ def test_choosing_an_engine_says_what_is_still_missing(run: Run) -> None:
     assert rows["builtin"]["chosen_for"] == ["reading"]
     run("use", "search", "default")
     assert "mediawiki" in run("use")[1]
+
+
+def test_the_settings_of_an_engine_come_with_value_default_and_choices(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def settings(engine: str) -> dict[str, dict[str, object]]:
+        rows = {row["engine"]: row for row in json.loads(run("use", "--json")[1])}
+        return {setting["field"]: setting for setting in rows[engine]["settings"]}
+
+    robots = settings("builtin")["robots"]
+    assert (robots["value"], robots["default"], robots["choices"]) == (None, "obey", ["obey", "warn", "ignore"])
+    run("set", "builtin", "robots", "warn")
+    assert settings("builtin")["robots"]["value"] == "warn"
+    monkeypatch.setenv("BRAVE_API_KEY", "BSA-0123456789abcdef")
+    run("set", "brave", "base_url", "https://proxy.example/BSA-0123456789abcdef")
+    found = settings("brave")
+    assert found["api_key"]["value"] is None
+    assert str(found["base_url"]["value"]).startswith("https://proxy.example/")
+    assert "BSA-" not in run("use", "--json")[1]
 
 
 @pytest.mark.parametrize(
@@ -287,6 +305,40 @@ def test_doctor_finds_a_fresh_installation_in_order(run: Run) -> None:
     assert "FAIL" not in out
 
 
+def test_doctor_tells_of_the_contact_and_of_proxies_that_are_ignored(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def texts() -> dict[str, str]:
+        return {row["check"]: row["text"] for row in json.loads(run("doctor", "--json")[1])}
+
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:s3cret@proxy.example:3128")
+    said = texts()
+    assert "HTTPS_PROXY is set and ignored" in said["proxy"]
+    assert "WEBSEAM_PROXY=env" in said["proxy"]
+    assert "set a contact with WEBSEAM_CONTACT" in said["contact"]
+    monkeypatch.setenv("WEBSEAM_PROXY", "env")
+    monkeypatch.setenv("WEBSEAM_CONTACT", "me@example.com")
+    said = texts()
+    assert said["proxy"] == "https through http://proxy.example:3128; it was not asked"
+    assert "+me@example.com" in said["contact"]
+    monkeypatch.setenv("WEBSEAM_PROXY", "off")
+    monkeypatch.setenv("WEBSEAM_CONTACT", "two words")
+    said = texts()
+    assert said["proxy"] == "none, connections are direct"
+    assert said["contact"].startswith("WEBSEAM_CONTACT goes into the User-Agent")
+
+
+@pytest.mark.parametrize(
+    ("hosts", "words"),
+    [
+        (["localhost"], "localhost"),
+        (["127.0.0.1", "corp.test"], "127.0.0.1, corp.test and its subdomains"),
+        (["corp.test"], "corp.test and its subdomains"),
+        (["a.test", "b.test"], "a.test, b.test and their subdomains"),
+    ],
+)
+def test_who_sees_a_certificate_is_said_as_it_is(hosts: list[str], words: str) -> None:
+    assert audience(hosts) == words
+
+
 def test_doctor_names_a_secret_that_cannot_be_read(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("BSA-0123456789abcdef\n"))
     run("set", "brave", "api_key")
@@ -384,6 +436,21 @@ def test_a_port_that_is_taken_names_the_flag(run: Run) -> None:
         code, _, err = run("serve", "--port", vendor.url.rpartition(":")[2])
     assert code == WRONG
     assert "--port" in err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("WEBSEAM_CONTACT", "two words"), ("WEBSEAM_PROXY", "socks5://p.example"), ("WEBSEAM_CA_FILE", "/no/such/file")],
+)
+def test_what_keeps_every_page_from_being_read_is_said_before_serving(
+    run: Run, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with LoopbackVendor("mediawiki") as vendor:  # its port is taken: what comes later would say so
+        code, out, err = run("serve", "--port", vendor.url.rpartition(":")[2])
+    assert (code, out) == (WRONG, "")
+    assert variable in err
+    assert len(err.splitlines()) == 1
 
 
 def test_the_environment_chooses_for_one_process(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from webseam.config import DEFAULT_PORT, Config
+from webseam.config import DEFAULT_PORT, KEYS, Config
 from webseam.errors import ConfigurationError
 
 
@@ -35,6 +35,40 @@ def test_a_broken_file_is_named(text: str, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_bytes(text.encode("latin-1"))
     with pytest.raises(ConfigurationError, match=r"config\.toml is (not valid TOML|larger than)"):
         _ = Config({"data": tmp_path}).port
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("prot = 1", ["'prot'", "`port`"]),
+        ("Cache-Megabytes = 5", ["'Cache-Megabytes'", "`cache_megabytes`"]),
+        ("port = 1\n[mediawiki]\nbase_url = 'x'", ["'mediawiki'", "the keys are host, port"]),
+        ("contact = 'me@example.com'", ["'contact'", "the contact is set with WEBSEAM_CONTACT"]),
+        ("data = '/x'", ["'data'", "WEBSEAM_DATA"]),
+        ('"\\u001b[31m" = 1', [r"'\x1b[31m'"]),
+    ],
+)
+def test_a_key_that_is_none_is_refused_with_what_was_meant(text: str, named: list[str], tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(text)
+    with pytest.raises(ConfigurationError) as raised:
+        _ = Config({"data": tmp_path}).cache
+    [first] = str(raised.value).splitlines()
+    assert all(name in first for name in ["config.toml", *named]), first
+
+
+def test_the_keys_of_the_file_are_those_that_are_read(tmp_path: Path) -> None:
+    asked: set[str] = set()
+
+    class Recorded(Config):
+        def _value(self, name: str, default: object) -> object:
+            asked.add(name)
+            return super()._value(name, default)
+
+    config = Recorded({"data": tmp_path})
+    for name, member in vars(Config).items():
+        if isinstance(member, property):
+            getattr(config, name)
+    assert asked == set(KEYS)
 
 
 @pytest.mark.parametrize("data", ["", "  ", "~nobody-of-this-name/x"])

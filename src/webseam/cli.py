@@ -91,7 +91,12 @@ def _run_serve(options: argparse.Namespace) -> int:
     from webseam.transports import http
 
     app = _app(options)
-    listener = http.listen(app.config.host, app.config.port)
+    try:
+        _ = app.egress  # what keeps every page from being read is told before anything listens
+        listener = http.listen(app.config.host, app.config.port)
+    except BaseException:
+        app.shut()
+        raise
     try:
         hosts, origins = http.local_names(listener)
         local = Caller()

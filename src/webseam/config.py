@@ -144,6 +144,29 @@ LIMITS = Limits()
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8377
 
+KEYS = (
+    "host",
+    "port",
+    "call_seconds",
+    "search",
+    "reading",
+    "robots_ignore",
+    "cache",
+    "cache_megabytes",
+    "proxy",
+    "proxy_resolves",
+    "ca_file",
+    "client_cert",
+    "client_key",
+    "client_key_password",
+    "client_cert_hosts",
+)
+"""Every key that `config.toml` may hold."""
+
+_ELSEWHERE = {
+    "contact": "the contact is set with WEBSEAM_CONTACT",
+    "data": "the data directory is set with --data or WEBSEAM_DATA",
+}
 _SWITCH = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
 
 
@@ -341,9 +364,24 @@ class Config:
                 f"{path} is larger than {LIMITS.config_bytes // 1024} KB: it holds a few settings, no more."
             )
         try:
-            return tomllib.loads(text.decode())
+            values = tomllib.loads(text.decode())
         except (ValueError, RecursionError) as error:  # ValueError: not UTF-8, not TOML, a number beyond all measure
             raise ConfigurationError(f"{path} is not valid TOML: {str(error)[:300]}") from error
+        unknown = next((key for key in values if key not in KEYS), None)
+        if unknown is not None:
+            raise ConfigurationError(f"{path} has the key {unknown[:100]!r}, which is none of Webseam's: {_instead(unknown)}")
+        return values
+
+
+def _instead(key: str) -> str:
+    """What to write in place of the unknown `key`."""
+    import difflib
+
+    plain = key[:100].lower().replace("-", "_")
+    if plain in _ELSEWHERE:
+        return f"take it out, {_ELSEWHERE[plain]}."
+    near = difflib.get_close_matches(plain, KEYS, n=1)
+    return f"write `{near[0]}`, if that is meant." if near else f"take it out; the keys are {', '.join(KEYS)}."
 
 
 def _home(path: Path, setting: str) -> Path:

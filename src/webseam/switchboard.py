@@ -160,7 +160,7 @@ class Switchboard:
     def reading_facts(self, account: str) -> Facts:
         """What the account's reader can do."""
         facts = self._selected_facts(account, READING)
-        return facts if self._caching or not facts.keeps else replace(facts, keeps=False)
+        return facts if self._caching or not facts.keeps else replace(facts, keeps=False, keeps_off=True)
 
     def searcher(self, call: Call) -> SearchProvider:
         """The account's search provider; raises `ProviderError` when a required setting is missing."""

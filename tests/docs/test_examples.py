@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from webseam.cli import main
+from webseam.config import KEYS, Config
 from webseam.parser import parser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +54,21 @@ def test_the_vendor_of_the_guide_reads_a_saved_reply_and_teaches() -> None:
         "Shells",
         "Acme Search rejected the key: replace it with `webseam set acme api_key` or ACME_API_KEY.",
     ]
+
+
+def test_the_readme_has_every_key_of_the_file_with_its_variable_and_default(tmp_path: Path) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `(WEBSEAM_\w+)` \| (.+?) \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert [(key, variable) for key, variable, _ in rows] == [(key, f"WEBSEAM_{key.upper()}") for key in KEYS]
+    config = Config({"data": tmp_path})
+    held = {
+        **{key: getattr(config, key) for key in KEYS if key not in ("cache_megabytes", "search", "reading")},
+        **{role: config.engines.get(role) for role in ("search", "reading")},
+        "cache_megabytes": config.cache_bytes // (1024 * 1024),
+    }
+    for key, _, shown in rows:
+        value = held[key]
+        text = f"{value:g}" if isinstance(value, float) else str(value).lower()
+        assert shown == ("not set" if value in (None, "", ()) else f"`{text}`"), key
 
 
 def test_what_the_readme_shows_is_what_one_gets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

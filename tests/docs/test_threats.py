@@ -12,7 +12,7 @@ from tests.egress.abuse.rows import EXCUSES, ROWS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "guide" / "threats.md").read_text("utf-8")
-LINES = [line.strip("|").split("|") for line in re.findall(r"^\| [\d, ]+ \|.*\|$", PAGE, re.MULTILINE)]
+LINES = [line.strip("|").split("|") for line in re.findall(r"^\| (?:[\d, ]+|TLS) \|.*\|$", PAGE, re.MULTILINE)]
 NAMES = re.compile(r"`([\w/]+\.py): (\w+)`")
 
 
@@ -29,7 +29,7 @@ def file_of(name: str) -> Path:
 
 
 def test_every_row_of_the_suite_is_on_the_page_once() -> None:
-    named = [int(number) for rows, *_ in LINES for number in rows.split(",")]
+    named = [int(number) for rows, *_ in LINES if rows.strip() != "TLS" for number in rows.split(",")]
     assert sorted(named) == [row.number for row in ROWS]
     assert len(named) == len(set(named))
 
@@ -38,6 +38,17 @@ def test_every_row_stands_under_the_heading_of_its_group() -> None:
     for part in re.split(r"^## ", PAGE, flags=re.MULTILINE):
         found = {int(number) for rows in re.findall(r"^\| ([\d, ]+) \|", part, re.MULTILINE) for number in rows.split(",")}
         assert {row.group for row in ROWS if row.number in found} <= {part[0]}
+
+
+def test_certificates_are_on_the_page() -> None:
+    assert sum(rows.strip() == "TLS" for rows, *_ in LINES) == 4
+
+
+def test_the_commands_at_the_top_name_what_exists() -> None:
+    [commands] = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    [(module, chosen)] = re.findall(r"pytest (\S+\.py) -k (\w+)", commands)
+    assert [name for name in defined(ROOT / module) if chosen in name] != []
+    assert all((ROOT / path).exists() for path in re.findall(r"pytest (\S+)", commands))
 
 
 @pytest.mark.parametrize("line", LINES, ids=[line[0].strip().replace(", ", "-") for line in LINES])

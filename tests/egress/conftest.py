@@ -215,12 +215,12 @@ class Authority:
         self.pem = folder / "ca.pem"
         self.pem.write_bytes(builder.sign(self.key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, *names: str, password: str = "", client: bool = False) -> Path:
-        """A certificate for `names` (names or addresses)."""
+    def issue(self, *names: str, password: str = "", client: bool = False, days: int = 2) -> Path:
+        """A certificate for `names` (names or addresses) that is good for `days`, which may be past."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
         usage = ExtendedKeyUsageOID.CLIENT_AUTH if client else ExtendedKeyUsageOID.SERVER_AUTH
-        builder = self._builder(subject, key)
+        builder = self._builder(subject, key, days)
         builder = builder.add_extension(x509.SubjectAlternativeName([_general(name) for name in names]), critical=False)
         builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
         sealing = serialization.BestAvailableEncryption(password.encode()) if password else serialization.NoEncryption()
@@ -231,20 +231,21 @@ class Authority:
         )
         return path
 
-    def server(self, *names: str, clients: Authority | None = None) -> ssl.SSLContext:
+    def server(self, *names: str, clients: Authority | None = None, days: int = 2) -> ssl.SSLContext:
         """The context of a server for `names`; with `clients` one that asks for their certificates, and does without."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.issue(*names))
+        context.load_cert_chain(self.issue(*names, days=days))
         if clients is not None:
             context.verify_mode = ssl.CERT_OPTIONAL
             context.load_verify_locations(clients.pem)
         return context
 
-    def _builder(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+    def _builder(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, days: int = 2) -> x509.CertificateBuilder:
         now = dt.datetime.now(dt.UTC)
         builder = x509.CertificateBuilder().subject_name(subject).issuer_name(self.name).public_key(key.public_key())
         builder = builder.serial_number(x509.random_serial_number())
-        return builder.not_valid_before(now - dt.timedelta(days=1)).not_valid_after(now + dt.timedelta(days=2))
+        end = now + dt.timedelta(days=days)
+        return builder.not_valid_before(min(now, end) - dt.timedelta(days=1)).not_valid_after(end)
 
 
 def _general(name: str) -> x509.GeneralName:

@@ -24,7 +24,7 @@ from webseam.call import Call
 from webseam.config import Config
 from webseam.egress.addresses import Allowance
 from webseam.egress.dialer import Hop, hop_now
-from webseam.egress.proxies import Proxy, proxies, read
+from webseam.egress.proxies import Proxy, ignored, proxies, read
 from webseam.egress.tls import BY_THE_SYSTEM, Trust
 from webseam.egress.urls import parse
 from webseam.errors import ConfigurationError, DoorError
@@ -717,6 +717,17 @@ def test_a_proxy_that_is_none_is_refused_and_not_repeated(setting: str, tmp_path
         assert name in first
         assert "s3cret" not in "".join(traceback.format_exception(caught.value))
         assert ("SOCKS proxies cannot be used" in first) == ("socks" in setting)
+
+
+@pytest.mark.parametrize("setting", ["", "off", "None", "direct"])
+def test_a_setting_that_says_none_means_none(setting: str) -> None:
+    assert read(setting, {"HTTPS_PROXY": "http://p.test:1"}) is None
+
+
+def test_what_is_ignored_is_told_in_the_number_that_it_has() -> None:
+    assert ignored({"NO_PROXY": "*"}) == ""
+    assert ignored({"all_proxy": "http://p.test:1"}).startswith("ALL_PROXY is set and ignored")
+    assert ignored({"HTTPS_PROXY": "x", "http_proxy": "x"}).startswith("HTTPS_PROXY and HTTP_PROXY are set and ignored")
 
 
 def test_a_socks_proxy_that_is_not_used_is_no_matter() -> None:

@@ -97,6 +97,15 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(net: Any, respond: Any
     asyncio.run(main())
 
 
+def test_a_certificate_whose_time_is_over_is_refused(net: Any, respond: Any, authority: Any) -> None:
+    ca = authority("Time")
+    over = "tls: The certificate of good.test:443 is not trusted (certificate has expired"
+    for days, expected in ((2, "secure"), (-1, over)):
+        tls = tls_context(ca.pem.read_text(), by_the_system=False)
+        said = asyncio.run(outcome(net, respond, ca.server("good.test", days=days), tls=tls))
+        assert said.startswith(expected), said
+
+
 def test_tls_to_a_port_that_speaks_http_says_so(net: Any) -> None:
     async def main() -> None:
         async with net() as web:
@@ -186,6 +195,9 @@ def test_an_unknown_ca_names_the_setting_and_what_stands_for_the_store(
     monkeypatch.setenv("SSL_CERT_FILE", str(authority("System").pem))
     said = asyncio.run(outcome(net, respond, authority("Stranger").server("good.test"), tls=tls_context()))
     assert "(SSL_CERT_FILE is set, and stands for the system's own)" in said
+    monkeypatch.setenv("SSL_CERT_DIR", str(authority("System").folder))
+    said = asyncio.run(outcome(net, respond, authority("Stranger").server("good.test"), tls=tls_context()))
+    assert "(SSL_CERT_FILE and SSL_CERT_DIR are set, and stand for the system's own)" in said
 
 
 def test_a_file_and_a_folder_of_cas_are_trusted(net: Any, respond: Any, authority: Any, tmp_path: Path) -> None:

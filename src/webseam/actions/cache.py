@@ -36,14 +36,10 @@ class State:
 
     def sentence(self) -> str:
         """For a person."""
-        kept = f"{self.entries:,} {'reply' if self.entries == 1 else 'replies'}, {_megabytes(self.bytes)}"
+        kept = f"{self.entries:,} {'reply' if self.entries == 1 else 'replies'}, {_size(self.bytes)}"
         if self.cleared:
             return f"Forgotten: {kept}, in {self.folder}."
-        room = (
-            f"of at most {_megabytes(self.limit)}"
-            if self.limit is not None
-            else "the cache is off (WEBSEAM_CACHE, config.toml)"
-        )
+        room = f"of at most {_size(self.limit)}" if self.limit is not None else "the cache is off (WEBSEAM_CACHE, config.toml)"
         return f"Kept: {kept}, {room}, in {self.folder}."
 
 
@@ -63,5 +59,5 @@ def _entries(config: Config, account: str) -> Entries:
     return Entries(config.data / FOLDER / folder_name(account), limit_bytes=config.cache_bytes)
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / (1024 * 1024):,.1f} MB"
+def _size(size: int) -> str:
+    return f"{size / 1024:,.0f} KB" if size < 1024 * 1024 else f"{size / (1024 * 1024):,.1f} MB"

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from webseam.actions.engines import missing
 from webseam.documents.in_worker import read_in_worker
-from webseam.egress.proxies import proxies
+from webseam.egress.client import default_user_agent
+from webseam.egress.proxies import ignored, proxies
 from webseam.egress.tls import trust
 from webseam.errors import WebseamError
 from webseam.switchboard import ROLES, SEARCH
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from webseam.accounts.store import Store
@@ -87,15 +88,19 @@ async def examine(*, config: Config, data: Path, store: Callable[[], Store], swi
         trusted.context()
         words = f"the system's{f', and those in {config.ca_file}' if config.ca_file else ''}"
         if trusted.certificate is not None:
-            words += f"; {trusted.certificate.cert} is shown to {', '.join(trusted.certificate.hosts)} and their subdomains"
+            words += f"; {trusted.certificate.cert} is shown to {audience(trusted.certificate.hosts)}"
         return words
 
     async def proxy() -> str:
         through = proxies(config)
         if through is None:
-            return "none, connections are direct"
+            words = "" if config.proxy else ignored()
+            return f"none; {words}" if words else "none, connections are direct"
         through.check(trust(config))
-        return through.summary()
+        return through.summary() + ("; it was not asked" if through.http or through.https else "")
+
+    async def contact() -> str:
+        return f"sites read this of who asks: {default_user_agent()}"
 
     async def workers() -> str:
         document = await read_in_worker(pool, SAMPLE, url="https://sample.invalid/", content_type="text/html")
@@ -103,8 +108,16 @@ async def examine(*, config: Config, data: Path, store: Callable[[], Store], swi
 
     checks += [("python", python), ("data", directory), ("settings", settings), ("secrets", secrets)]
     checks += [(role, engine(role)) for role in ROLES]
-    checks += [("index", index), ("workers", workers), ("certificates", certificates), ("proxy", proxy)]
+    checks += [("index", index), ("workers", workers), ("certificates", certificates), ("proxy", proxy), ("contact", contact)]
     return [await _finding(name, check) for name, check in checks]
+
+
+def audience(hosts: Sequence[str]) -> str:
+    """The hosts that see a client certificate, in words. A name of one label and an address have no subdomains."""
+    wide = [host for host in hosts if "." in host and not host.replace(".", "").isdecimal()]
+    if len(wide) == len(hosts) > 1:
+        return f"{', '.join(hosts)} and their subdomains"
+    return ", ".join(f"{host} and its subdomains" if host in wide else host for host in hosts)
 
 
 async def _finding(name: str, check: Callable[[], Awaitable[str]]) -> Finding:

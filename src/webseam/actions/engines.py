@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from webseam.egress.urls import parse
@@ -12,6 +12,8 @@ from webseam.seam.failures import Kind, failure
 from webseam.switchboard import DEFAULT_ENGINES, ROLES, SEARCH, robots_ignore_forbidden
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from webseam.seam.facts import Facts, Setting
     from webseam.switchboard import Switchboard
 
@@ -24,13 +26,15 @@ VALUE_CHARS = 4_096
 class EngineState:
     """One engine as an account sees it. `ready` is empty, or the sentence that says what is missing.
 
-    `overruled` says what chose it in place of the account, where something did.
+    `overruled` says what chose it in place of the account, where something did. `values` are the settings that are set, by
+    key, none of them a secret.
     """
 
     facts: Facts
     roles: tuple[str, ...]
     ready: str
     overruled: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
 
     def as_data(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -48,7 +52,17 @@ class EngineState:
             "filters": sorted(facts.filters),
             "max_count": facts.result_limit,
             "third_party": facts.third_party,
-            "settings": [{"field": s.key, "type": s.type, "required": s.required} for s in facts.settings],
+            "settings": [self._setting(setting) for setting in facts.settings],
+        }
+
+    def _setting(self, setting: Setting) -> dict[str, Any]:
+        return {
+            "field": setting.key,
+            "type": setting.type,
+            "required": setting.required,
+            "value": None if setting.type == "secret" else self.values.get(setting.key),
+            "default": setting.default,
+            "choices": list(setting.choices),
         }
 
 
@@ -59,8 +73,19 @@ def engines(switchboard: Switchboard, account: str) -> list[EngineState]:
     for facts in switchboard.engines():
         roles = tuple(role for role in ROLES if chosen[role] == facts.name)
         overruled = next(filter(None, (switchboard.overruled(account, role) for role in roles)), "")
-        states.append(EngineState(facts, roles, missing(switchboard, account, facts), overruled))
+        lacking, values = missing(switchboard, account, facts), _values(switchboard, account, facts)
+        states.append(EngineState(facts, roles, lacking, overruled, values))
     return states
+
+
+def _values(switchboard: Switchboard, account: str, facts: Facts) -> dict[str, str]:
+    """What is set for the engine and may be shown; nothing when it cannot be read, which `missing` says."""
+    try:
+        given = switchboard.settings(account, facts.name)
+    except WebseamError:
+        return {}
+    plain = {setting.key for setting in facts.settings if setting.type != "secret"}
+    return {key: switchboard.redact(account, value) for key, value in given.items() if key in plain}
 
 
 def missing(switchboard: Switchboard, account: str, facts: Facts) -> str:

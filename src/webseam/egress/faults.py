@@ -16,6 +16,7 @@ from aiohttp.http_exceptions import LineTooLong
 
 from webseam.config import LIMITS
 from webseam.egress import refusals
+from webseam.egress.proxies import ignored
 from webseam.egress.tls import BY_THE_SYSTEM
 from webseam.errors import DoorError
 from webseam.redaction import without_secrets
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from webseam.egress.proxies import Proxy
     from webseam.egress.urls import Url
 
-_PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 # OpenSSL's X509_V_ERR_* of a chain that leads to nobody known, CERT_E_UNTRUSTEDROOT and CERT_E_CHAINING of Windows,
 # errSecNotTrusted and errSecCreateChainFailed of macOS.
 _UNKNOWN_ISSUER = frozenset({2, 18, 19, 20, 21, 0x800B0109, 0x800B010A, -67843, -25318})
@@ -37,15 +37,9 @@ def translate(error: Exception, url: Url, *, proxies_ignored: bool = True) -> Do
     """`error`, raised while `url` was fetched, as the error to raise. `proxies_ignored`: no proxy is set for Webseam."""
     said = _translate(error, url)
     if proxies_ignored and said is not error and said.kind in ("connect", "dns", "timeout", "tls"):
-        ignored = [name for name in _PROXY_VARIABLES if os.environ.get(name) or os.environ.get(name.lower())]
-        if ignored:
-            names = " and ".join(ignored)
-            return DoorError(
-                f"{said}\n{names} is set and ignored: Webseam connects directly. Set WEBSEAM_PROXY=env to use it.",
-                kind=said.kind,
-                url=said.url,
-                unsent=said.unsent,
-            )
+        words = ignored()
+        if words:
+            return DoorError(f"{said}\n{words}", kind=said.kind, url=said.url, unsent=said.unsent)
     return said
 
 
@@ -118,7 +112,8 @@ def _certificate(error: Exception, url: Url) -> DoorError:
         )
         replaced = [name for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if os.environ.get(name)]
         if replaced and not BY_THE_SYSTEM:
-            cure += f" ({' and '.join(replaced)} is set, and stands for the system's own)"
+            verb, stands = ("is", "stands") if len(replaced) == 1 else ("are", "stand")
+            cure += f" ({' and '.join(replaced)} {verb} set, and {stands} for the system's own)"
     return _error(url, "tls", f"The certificate of {url.authority} is not trusted ({why}): {cure}")
 
 

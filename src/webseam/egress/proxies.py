@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 SETTING: Final = "WEBSEAM_PROXY or `proxy` in config.toml"
 ENVIRONMENT: Final = "env"
+NONE: Final = ("", "off", "none", "direct")
+"""What the setting says when no proxy is to be used."""
+VARIABLES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?!/)")
 _NETWORK: Final = re.compile(r"[0-9a-fA-F.:]+(?:/\d{1,3})?")
@@ -124,7 +127,7 @@ def proxies(config: Config, environ: Mapping[str, str] = os.environ) -> Proxies 
 
 def read(setting: str, environ: Mapping[str, str], *, resolves: bool = False) -> Proxies | None:
     """What the setting `proxy` means in the environment `environ`. Raises `ConfigurationError`."""
-    if not setting:
+    if setting.lower() in NONE:
         return None
     if setting.lower() != ENVIRONMENT:
         proxy = _proxy(setting, SETTING)
@@ -138,6 +141,15 @@ def read(setting: str, environ: Mapping[str, str], *, resolves: bool = False) ->
         _exemptions(environ.get("no_proxy") or environ.get("NO_PROXY") or ""),
         resolves,
     )
+
+
+def ignored(environ: Mapping[str, str] = os.environ) -> str:
+    """What to say of the proxies in `environ` when Webseam is not told to use them; "" when there are none."""
+    names = [name for name in VARIABLES if environ.get(name) or environ.get(name.lower())]
+    if not names:
+        return ""
+    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    return f"{' and '.join(names)} {verb} set and ignored: Webseam connects directly. Set WEBSEAM_PROXY=env to use {them}."
 
 
 def _from_environment(environ: Mapping[str, str], names: tuple[str, ...]) -> Proxy | None:

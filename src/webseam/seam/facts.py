@@ -44,7 +44,8 @@ class Facts:
 
     `filters` are those of `FILTERS` it honours; `countries` and `languages` close those two when not empty. `third_party` says
     that what it is asked leaves this machine for somebody who is not the site itself: such a reader never sees a private URL.
-    `keeps` says that a reader uses pages again that it has read, and honours `cache`. `checked` says how its replies were
+    `keeps` says that a reader uses pages again that it has read, and honours `cache`; `keeps_off` that it would, were the
+    cache not switched off. `checked` says how its replies were
     verified: against an official `sdk`, the vendor's `docs`, our own code (`own`), or not.
     """
 
@@ -62,6 +63,7 @@ class Facts:
     settings: tuple[Setting, ...] = ()
     third_party: bool = True
     keeps: bool = False
+    keeps_off: bool = False
     home: str = ""
     key_page: str = ""
     price_page: str = ""

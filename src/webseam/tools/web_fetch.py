@@ -101,6 +101,10 @@ def read(arguments: Mapping[str, Any], facts: Facts) -> Asked:
     read_argument.refuse_unknown(NAME, values, offered)
     wanted = read_argument.given(arguments, "cache")
     if not facts.keeps and wanted not in (None, CACHE[0]):
+        if facts.keeps_off:
+            raise ArgumentError(
+                "The cache is switched off (WEBSEAM_CACHE, or `cache` in config.toml): leave cache out, or switch it on."
+            )
         raise ArgumentError(
             f"{facts.title} cannot apply cache: leave it out, or read with Webseam's own reader (`webseam use reading "
             "builtin`) and its cache switched on (WEBSEAM_CACHE)."
