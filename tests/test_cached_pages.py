@@ -25,7 +25,7 @@ NOTE = "From the cache, retrieved "
 
 @dataclass
 class Site:
-    """A site with one page; `asked` are the headers of the requests that came, lower case."""
+    """A site with one page; `asked` are the headers of the requests that came for it, lower case."""
 
     url: str
     body: bytes = b"<h1>One</h1><p>words"
@@ -38,6 +38,9 @@ class Site:
 def site() -> Iterator[Site]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if self.path == "/robots.txt":
+                self.send_error(404)
+                return
             headers = {name.lower(): value for name, value in self.headers.items()}
             found.asked.append(headers)
             same = headers.get("if-none-match") == found.headers.get("ETag", "none")
