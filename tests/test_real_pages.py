@@ -121,4 +121,4 @@ def test_three_windows_of_one_page_are_one_request(site: Site, tmp_path: Path) -
 
     windows = asyncio.run(read())
     assert len(set(windows)) == 3
-    assert site.requests == [path]
+    assert site.requests == ["/robots.txt", path]
