@@ -221,3 +221,10 @@ def test_a_cache_of_one_megabyte_holds_no_more(read: Any, site: Site, tmp_path: 
     read(*({"url": f"{site.url}?{number}"} for number in range(20)), cache_megabytes=1)
     kept = sum(path.stat().st_size for path in (tmp_path / "cache" / "local").iterdir())
     assert 0 < kept <= 1024 * 1024
+
+
+@pytest.mark.parametrize("more", [[], ["--clear"]])
+def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]) -> None:
+    (tmp_path / "cache").write_text("in the way")
+    assert main(["--data", str(tmp_path), "cache", *more]) == WRONG
+    assert f"The cache in {tmp_path / 'cache' / 'local'} cannot be used" in capsys.readouterr().err

@@ -314,12 +314,7 @@ class Config:
     @property
     def proxy_resolves(self) -> bool:
         """Whether names are looked up by the proxy alone, and so not vetted here."""
-        value = str(self._value("proxy_resolves", False)).strip().lower()
-        if value not in ("true", "false", "1", "0", "yes", "no", "on", "off", ""):
-            raise ConfigurationError(
-                "proxy_resolves must be true or false: change WEBSEAM_PROXY_RESOLVES or `proxy_resolves` in config.toml."
-            )
-        return value in ("true", "1", "yes", "on")
+        return self._value("proxy_resolves", False) != "" and self._switch("proxy_resolves", default=False)
 
     def _path(self, name: str) -> Path | None:
         from pathlib import Path

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from webseam.call import folder_name
 from webseam.egress.entries import Entries
+from webseam.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from webseam.config import Config
@@ -46,13 +49,27 @@ class State:
 def state(config: Config, account: str) -> State:
     """How much is kept for the account."""
     entries = _entries(config, account)
-    return State(entries.folder, *entries.usage(), limit=config.cache_bytes if config.cache else None)
+    with _usable(entries.folder):
+        return State(entries.folder, *entries.usage(), limit=config.cache_bytes if config.cache else None)
 
 
 def clear(config: Config, account: str) -> State:
     """Forget all that is kept for the account, also when the cache is off. Running processes go on with an empty one."""
     entries = _entries(config, account)
-    return State(entries.folder, *entries.clear(), limit=config.cache_bytes if config.cache else None, cleared=True)
+    with _usable(entries.folder):
+        return State(entries.folder, *entries.clear(), limit=config.cache_bytes if config.cache else None, cleared=True)
+
+
+@contextmanager
+def _usable(folder: Path) -> Iterator[None]:
+    """Say which folder cannot be used; raises `ConfigurationError`. Pages are read all the same, only not kept."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(
+            f"The cache in {folder} cannot be used ({error.strerror}): make room for a folder there, or choose another data "
+            "directory with --data or WEBSEAM_DATA."
+        ) from error
 
 
 def _entries(config: Config, account: str) -> Entries:

@@ -50,7 +50,6 @@ OFF: Final = "off"
 USE: Final = "use"
 ONLY: Final = "only"
 REFRESH: Final = "refresh"
-MODES: Final = frozenset({OFF, USE, ONLY, REFRESH})
 
 PURPOSES: Final = frozenset({"reading"})
 """Whose replies are kept. The crawler has a state of its own; vendors and plugins send keys."""

@@ -13,7 +13,7 @@ import io
 import os
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import yarl
@@ -53,15 +53,12 @@ if TYPE_CHECKING:
     from webseam.egress.urls import Url
     from webseam.seam.contract import CacheMode, Door, RobotsPolicy
 
-Reply = TypeVar("Reply")
-
 OPEN_PORTS: Final = frozenset({80, 443, 8080, 8443})
 RESTING: Final = frozenset({"reading", "index"})  # the purposes for which a `Retry-After` is remembered; vendors see to theirs
 _CLOCKS_DIFFER_BY: Final = 0.05  # seconds: the loop's timers may fire a little before the call's own clock says so
 _CONTACT: Final = re.compile(r"[\x21-\x27\x2a-\x7e]{1,200}")  # printable, no space, no parentheses
 
-
-_bounds = lru_cache(maxsize=256)(Bounds)  # there are few, and one for each request
+_bounds: Final = lru_cache(maxsize=256)(Bounds)  # there are few, and one for each request
 
 
 def default_user_agent() -> str:
