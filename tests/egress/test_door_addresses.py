@@ -251,7 +251,9 @@ def test_the_transport_itself_dials_nothing_but_what_the_hop_vetted(net: Any, re
             with pytest.raises(LookupError):
                 await session.get(f"http://127.0.0.1:{site.port}/")
             for judged in ("http://93.184.216.34/", "http://a.test/", f"http://93.184.216.34:{site.port}/"):
-                hop = Hop(parse(judged), rule=None, purpose="reading", asked=None, listeners=lambda: (), resolver=web.resolver)
+                hop = Hop(
+                    parse(judged), rule=None, purpose="reading", asked=None, listeners=lambda: (), look_up=web.resolver.resolve
+                )
                 hop.addresses = ("93.184.216.34", "127.0.0.1")
                 token = hop_now.set(hop)
                 for dialled in ("127.0.0.1", "[::1]", "localhost", "93.184.216.34", "10.0.0.1"):

@@ -32,16 +32,15 @@ class Hanging:
 def test_an_account_whose_names_hang_keeps_no_look_up_from_another() -> None:
     async def main() -> None:
         lookups, server = Lookups(), Hanging()
-        own = lookups.of("greedy", server)
-        waiting = [asyncio.ensure_future(own.resolve(f"hangs{number}.test", 80)) for number in range(30)]
+        waiting = [asyncio.ensure_future(lookups.resolve("greedy", server, f"hangs{number}.test", 80)) for number in range(30)]
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert len(server.asked) == len(lookups) == LIMITS.lookups_per_account
         for one in waiting:
             one.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        again = asyncio.ensure_future(own.resolve("hangs.test", 80))
-        assert await lookups.of("modest", server).resolve("well.test", 80) == ["93.184.216.34"]
+        again = asyncio.ensure_future(lookups.resolve("greedy", server, "hangs.test", 80))
+        assert await lookups.resolve("modest", server, "well.test", 80) == ["93.184.216.34"]
         assert len(lookups) == LIMITS.lookups_per_account, "those that nobody waits for count until they have ended"
         assert "hangs.test" not in server.asked
         server.gate.set()

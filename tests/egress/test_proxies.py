@@ -427,7 +427,9 @@ def test_its_address_is_dialled_for_hops_that_go_through_it_alone_and_they_dial_
             url, via = parse("http://93.184.216.34/"), Proxy("http", "127.0.0.1", proxy.port, "127.0.0.1")
             another = Proxy("http", "127.0.0.9", proxy.port, "127.0.0.9")
             for through, port in ((None, proxy.port), (via, other.port), (another, proxy.port)):
-                hop = Hop(url, rule=None, purpose="index", asked=None, listeners=list, resolver=web.resolver, via=through)
+                hop = Hop(
+                    url, rule=None, purpose="index", asked=None, listeners=list, look_up=web.resolver.resolve, via=through
+                )
                 hop.addresses = ("93.184.216.34",)
                 token = hop_now.set(hop)
                 for host in ("127.0.0.1", "localhost", "[::1]"):

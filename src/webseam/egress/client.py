@@ -319,11 +319,15 @@ class _Door:
             purpose=self._purpose,
             asked=leg.from_elsewhere,
             listeners=egress.listeners,
-            resolver=egress.lookups.of(self._call.account, egress.resolver),
+            look_up=self._look_up,
             via=via,
         )
         hop.check_spelling(egress.ports)
         return hop
+
+    async def _look_up(self, host: str, port: int) -> list[str]:
+        """The addresses of a name, once the account may ask."""
+        return await self._egress.lookups.resolve(self._call.account, self._egress.resolver, host, port)
 
     async def _exchange(self, leg: Leg, hop: Hop, step: Step, bounds: Bounds, claim: Claim) -> HttpReply:
         """The site's own reply to one leg."""

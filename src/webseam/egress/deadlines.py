@@ -39,9 +39,6 @@ class Deadlines:
         if self._timer is None or deadline.when < self._when:
             self._set(deadline.when)
 
-    def _remove(self, deadline: Deadline) -> None:
-        self._running.discard(deadline)  # the timer stays: the next one's deadline is most likely later
-
     def _set(self, when: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -76,7 +73,8 @@ class Deadline:
 
     def end(self) -> None:
         """It cannot pass any more."""
-        self._deadlines._remove(self)  # noqa: SLF001 - the two classes are one thing
+        # The timer stays: the next one's deadline is most likely later.
+        self._deadlines._running.discard(self)  # noqa: SLF001 - the two classes are one thing
 
     def __enter__(self) -> Deadline:
         task = asyncio.current_task()

@@ -47,7 +47,7 @@ from webseam.threads import Threads
 if TYPE_CHECKING:
     import asyncio
     import ssl
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Awaitable, Callable, Collection, Iterable
     from typing import Final
 
     from aiohttp import ClientRequest, ClientTimeout
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
     AddressInfo = tuple[int, int, int, str, tuple[Any, ...]]
     SocketFactory = Callable[[AddressInfo], socket.socket]
+    LookUp = Callable[[str, int], Awaitable[list[str]]]  # `Resolver.resolve`
 
 ADDRESSES_DIALLED: Final = 8  # of a name with many; all are vetted
 RESOLVER_THREADS: Final = 64  # they wait, most of the time; an account has few (`lookups`)
@@ -90,7 +91,7 @@ class SystemResolver:
 class Hop:
     """One leg of a request on its way to a socket. See the module's text."""
 
-    __slots__ = ("addresses", "asked", "handler", "kept", "listeners", "proxy_ips", "purpose", "resolver", "rule", "url", "via")
+    __slots__ = ("addresses", "asked", "handler", "kept", "listeners", "look_up", "proxy_ips", "purpose", "rule", "url", "via")
 
     def __init__(
         self,
@@ -100,7 +101,7 @@ class Hop:
         purpose: str,
         asked: Url | None,
         listeners: Callable[[], Iterable[tuple[str, int]]],
-        resolver: Resolver,
+        look_up: LookUp,
         via: Proxy | None = None,
     ) -> None:
         self.url = url
@@ -108,7 +109,7 @@ class Hop:
         self.purpose = purpose
         self.asked = asked  # where a redirect from elsewhere began; None at the asked origin
         self.listeners = listeners
-        self.resolver = resolver
+        self.look_up = look_up
         self.via = via
         self.addresses: tuple[str, ...] | None = None  # of the URL's host
         self.proxy_ips: tuple[str, ...] | None = (via.ip,) if via is not None and via.ip else None  # the proxy's addresses
@@ -131,7 +132,7 @@ class Hop:
     async def resolve(self) -> tuple[str, ...]:
         """The addresses that may be dialled; resolved once, every answer vetted. Raises `DoorError`, `OSError`."""
         if self.addresses is None:
-            answers = await self.resolver.resolve(self.url.host, self.url.port)
+            answers = await self.look_up(self.url.host, self.url.port)
             if not answers:
                 raise socket.gaierror(socket.EAI_NONAME, "no address")
             for answer in answers:
@@ -163,7 +164,7 @@ class Hop:
         if self.via is None:
             return await self.resolve()
         if self.proxy_ips is None:
-            answers = await self.resolver.resolve(self.via.host, self.via.port)
+            answers = await self.look_up(self.via.host, self.via.port)
             if not answers:
                 raise socket.gaierror(socket.EAI_NONAME, "no address")
             self.proxy_ips = tuple(dict.fromkeys(str(ipaddress.ip_address(answer)) for answer in answers))[:ADDRESSES_DIALLED]
@@ -182,6 +183,9 @@ class Hop:
 
 hop_now: ContextVar[Hop] = ContextVar("webseam_egress_hop")
 """The hop that the running task dials for. Without one, nothing is dialled (`LookupError`)."""
+
+
+_feed: Final = ResponseHandler.data_received  # named once: `super()` for each read is not free
 
 
 class CountedHandler(ResponseHandler):
@@ -213,7 +217,7 @@ class CountedHandler(ResponseHandler):
             if self.transport is not None:
                 self.transport.abort()
             return
-        super().data_received(data)
+        _feed(self, data)
 
 
 class GuardedConnector(TCPConnector):
@@ -254,7 +258,11 @@ class GuardedConnector(TCPConnector):
                     connection.close()
                     raise ClientConnectionError("the peer is not the vetted address")
                 handler.fresh, handler.made_under, handler.made_via = False, hop.rule, hop.via
-            elif handler.made_under != hop.rule or handler.made_via != hop.via or handler.should_close:
+            elif (
+                (handler.made_under is not hop.rule and handler.made_under != hop.rule)
+                or handler.made_via != hop.via
+                or handler.should_close
+            ):
                 connection.close()
                 continue
             hop.kept = not fresh

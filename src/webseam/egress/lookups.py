@@ -28,10 +28,6 @@ class Lookups:
     def __len__(self) -> int:
         return len(self._running)
 
-    def of(self, account: str, resolver: Resolver) -> Resolver:
-        """`resolver`, for one account."""
-        return _Own(self, account, resolver)
-
     async def resolve(self, account: str, resolver: Resolver, host: str, port: int) -> list[str]:
         """What `resolver` answers, once the account may ask. Raises what it raises."""
         free = self._free.setdefault(account, asyncio.Semaphore(LIMITS.lookups_per_account))
@@ -58,17 +54,3 @@ class Lookups:
         self._users[account] -= 1
         if not self._users[account]:
             del self._users[account], self._free[account]
-
-
-class _Own:
-    """A resolver for one account."""
-
-    __slots__ = ("_account", "_lookups", "_resolver")
-
-    def __init__(self, lookups: Lookups, account: str, resolver: Resolver) -> None:
-        self._lookups = lookups
-        self._account = account
-        self._resolver = resolver
-
-    async def resolve(self, host: str, port: int) -> list[str]:
-        return await self._lookups.resolve(self._account, self._resolver, host, port)
