@@ -54,7 +54,8 @@ def parser() -> argparse.ArgumentParser:
     made = _command(
         group, "fetch", "run web_fetch as an agent would",
         "webseam fetch https://example.com/\nwebseam fetch https://example.com/ --find price\n"
-        "webseam fetch https://example.com/ --section Install\nwebseam fetch https://example.com/ --cache refresh",
+        "webseam fetch https://example.com/ --section Install\nwebseam fetch https://example.com/ --cache refresh\n"
+        "webseam fetch https://example.com/ --whole",
     )  # fmt: skip
     made.add_argument("url")
     made.add_argument("--engine", help="use this reader for this once")

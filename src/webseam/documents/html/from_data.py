@@ -49,6 +49,9 @@ TEXT_CHARS = 1_000_000
 MAX_FRAGMENTS = 300
 """Strings of HTML that are parsed; what comes after them is written as text."""
 
+MAX_BLOCKS = 5_000
+"""What is written out of JSON-LD: things may refer to one another, and to themselves."""
+
 PROSE_CHARS = 60
 
 _BREAKS = re.compile(r"\n[ \t]*\n\s*")
@@ -76,8 +79,12 @@ class _Writer:
         self.data = data
         self.body = Element("div")
         self.texts = texts
+        self.left = MAX_BLOCKS
 
     def add(self, tag: str, text: str) -> bool:
+        self.left -= 1
+        if self.left < 0:
+            return False
         if text:
             self.body.children.append(Element(tag, children=[text]))
         return bool(text)
@@ -110,7 +117,7 @@ class _Writer:
         self.add("h1", line(node.get("name")))
         written = self.add("p", line(node.get("brand")))
         written |= self.prose(node.get("description"))
-        if facts := list(facts_of(self.data, node)):
+        if facts := list({name: (name, value) for name, value in facts_of(self.data, node)}.values()):
             self.body.children.append(list_of_facts(facts))
             written = True
         return written
@@ -153,11 +160,15 @@ class _Writer:
         several = len(questions) > 1
         written = False
         for question in questions:
+            if self.left < 0:
+                break
             self.add("h2" if several else "h1", line(question.get("name")))
             self.byline(question)
             written |= self.prose(question.get("text"))
             for name, title in (("acceptedAnswer", "Accepted answer"), ("suggestedAnswer", "Answer")):
                 for answer in self.data.of(question.get(name)):
+                    if self.left < 0:
+                        break
                     if not several:
                         self.add("h2", title)
                     votes = line(answer.get("upvoteCount"))
@@ -174,6 +185,8 @@ class _Writer:
         written = self.prose(node.get("text") or node.get("articleBody"))
         if depth < 5:
             for comment in self.data.of(node.get("comment")):
+                if self.left < 0:
+                    break
                 self.body.children.append(Element("hr"))
                 written |= self.post(comment, depth + 1)
         return written

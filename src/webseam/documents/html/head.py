@@ -27,7 +27,7 @@ MAX_AUTHORS = 5
 BYLINE_CHARS = 400
 """How far below the first heading a byline stands."""
 
-BYLINE_ELEMENTS = 5_000
+BYLINE_ELEMENTS = 2_000
 """Elements of a page that are looked through for its first heading and byline."""
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")

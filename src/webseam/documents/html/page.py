@@ -117,6 +117,7 @@ def _add_facts(page: HtmlPage, data: LinkedData, base: Base) -> None:
     first, _, rest = page.content.partition("\n\n")
     parts = (first, lines, rest) if first.startswith("# ") and "\n" not in first else (lines, page.content)
     page.content = "\n\n".join([part for part in parts if part])
+    page.notes.append("What the page says of its product only in data, not in its text, stands first.")
 
 
 def _drop_escapes(root: Element) -> int:

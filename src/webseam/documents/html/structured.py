@@ -24,7 +24,9 @@ LINKED_CHARS = 500_000
 MAX_NODES = 500
 """Things that JSON-LD speaks of, and items of one list."""
 
-SPECIFICATIONS = 60
+SPECIFICATIONS = 40
+SPECIFICATION_CHARS = 120
+"""Nobody who looks at a page sees its data, so what is taken from it has room for facts, not for sermons."""
 
 ARTICLES = frozenset(
     {
@@ -168,7 +170,7 @@ def product_facts(data: LinkedData) -> list[tuple[str, str]]:
     if len({line(product.get("name")) for product in products}) != 1:
         return []
     facts: dict[str, str] = {}
-    for product in products:
+    for product in products[:20]:
         for name, value in facts_of(data, product):
             facts.setdefault(name, value)
     return list(facts.items())
@@ -206,7 +208,7 @@ def facts_of(data: LinkedData, product: Node) -> Iterator[tuple[str, str]]:
         yield "Availability", availability
     for extra in data.of(product.get("additionalProperty"))[:SPECIFICATIONS]:
         name, value, unit = line(extra.get("name")), line(extra.get("value")), line(extra.get("unitText"))
-        if name and value and len(name) + len(value) <= 300:
+        if name and value and len(name) + len(value) <= SPECIFICATION_CHARS:
             yield name, f"{value} {unit}".strip()
 
 
@@ -215,7 +217,7 @@ def _offer(data: LinkedData, product: Node) -> tuple[str, str]:
     currency = availability = ""
     offers = data.of(product.get("offers"))
     for variant in data.of(product.get("hasVariant"))[:50]:
-        offers += data.of(variant.get("offers"))
+        offers += data.of(variant.get("offers"))[:20]
     for offer in offers[:100]:
         specified = next(iter(data.of(offer.get("priceSpecification"))), {})
         for name in ("price", "lowPrice", "highPrice"):
