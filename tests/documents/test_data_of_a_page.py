@@ -233,10 +233,12 @@ HOSTILE_DATA = {
     "itself": '[{"@type":"Question","@id":"#a","name":"q","suggestedAnswer":{"@id":"#a"}},'
     '{"@type":"DiscussionForumPosting","@id":"#b","text":"t","comment":[{"@id":"#b"},{"@id":"#b"}]}]',
     "itself, and often": json.dumps(
+        {"@type": "DiscussionForumPosting", "@id": "#b", "text": "t", "author": "a", "comment": [{"@id": "#b"}] * 500}
+    ),
+    "questions that answer themselves": json.dumps(
         [
-            {"@type": "DiscussionForumPosting", "@id": "#b", "text": "t", "comment": [{"@id": "#b"}] * 500},
             {"@type": "QAPage", "mainEntity": [{"@id": "#q"}] * 500},
-            {"@type": "Question", "@id": "#q", "name": "q", "suggestedAnswer": [{"@id": "#b"}] * 500},
+            {"@type": "Question", "@id": "#q", "name": "q", "suggestedAnswer": [{"@id": "#q"}] * 500},
         ]
     ),
     "an array of nothing": "[" + ",".join(["{}"] * 100_000) + "]",
