@@ -1,7 +1,7 @@
 """Install what benchmarks measure us against: they call `install` or `install_readers` before they begin.
 
-`.venv-bench` holds FastMCP and `bench/peers/node_modules` the official TypeScript SDK, for `bench/protocol.py`; the official Python
-SDK is in the development lock itself. `.venv-reading` and `bench/peers/reading/node_modules` hold the extractors for
+`.venv-bench` holds FastMCP and `bench/peers/node_modules` the official TypeScript SDK, for `bench/protocol.py`; the official
+Python SDK is in the development lock itself. `.venv-reading` and `bench/peers/reading/node_modules` hold the extractors for
 `bench/reading.py`. All from hashed locks; done once.
 """
 

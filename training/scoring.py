@@ -61,7 +61,7 @@ def plain(markdown: str) -> str:
     """The text of `markdown` without its marks, link targets and pictures."""
     text = _FENCE.sub(r"\1", markdown)
     text = _PICTURE.sub(" ", text)
-    text = _LINK_END.sub(" ", text)
+    text = _LINK_END.sub("]", text)
     text = _DEFINITION.sub(" ", text)
     text = _AUTOLINK.sub(" ", text)
     text = _TAG.sub(" ", text)

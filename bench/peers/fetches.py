@@ -1,8 +1,8 @@
-"""Whole fetches over loopback, as an agent's client makes them: `web_fetch` of a real `webseam serve`, trafilatura behind aiohttp,
-and `mcp-server-fetch`.
+"""Whole fetches over loopback, as a client makes them: `web_fetch` of a real `webseam serve`, trafilatura behind aiohttp, and
+`mcp-server-fetch`.
 
-A site serves real pages; each server fetches each page once a round, `AT_ONCE` at a time, at an address that it has not seen (so
-that no cache answers). The servers take turns. Site, servers and the client share two cores, where the system lets us say so.
+A site serves real pages; each server fetches each page once a round, `AT_ONCE` at a time, at an address that it has not seen
+(so that no cache answers). The servers take turns. Site, servers and client share two cores, where the system lets us say so.
 `mcp-server-fetch` speaks over stdio and starts a Node for each page: it is given a few pages and one round.
 """
 
@@ -41,8 +41,8 @@ US, AIOHTTP, REFERENCE = "webseam serve", "trafilatura + aiohttp", "mcp-server-f
 
 
 class Round(NamedTuple):
-    """One round of one server: pages/s, milliseconds at the median and the 99th percentile, its CPU milliseconds a page, and how
-    many pages it gave no text of."""
+    """One round of one server: pages/s, milliseconds at the median and the 99th percentile, its CPU milliseconds a page, and
+    of how many pages it gave no text."""
 
     rate: float
     p50: float
@@ -237,7 +237,8 @@ class _Reference:
         number = self._number
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         self._send(request(number))
-        return await answer
+        found: dict[str, Any] = await answer
+        return found
 
     def _send(self, line: bytes) -> None:
         assert self._process.stdin is not None

@@ -1,8 +1,8 @@
 """One extractor as a process that lives long: `extract.py NAME SETTINGS`, run by the interpreter of the peers' environment.
 
-The first line of its output is `{"versions": ...}`. Each line of its input is `{"html": ..., "url": ...}`, and each further line
-of its output `{"markdown": ..., "error": ..., "seconds": ...}`: the CPU time of the extraction alone, neither the imports nor the
-messages counted. What an extractor raises is an empty answer with `error`.
+The first line of its output is `{"versions": ...}`. Each line of its input is `{"html": ..., "url": ...}`, and each further
+line of its output `{"markdown": ..., "error": ..., "seconds": ...}`: the CPU time of the extraction alone, neither the imports
+nor the messages counted. What an extractor raises is an empty answer with `error`.
 """
 
 from __future__ import annotations

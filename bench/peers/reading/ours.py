@@ -1,8 +1,8 @@
 """Our reader as a process that lives long: `ours.py`, by the rules of extract.py.
 
-It gets the bytes of a page (`data`, in base64), not its text, and what is counted is all that `web_fetch` has done in a worker:
-decoding, judging the type, parsing, the head, hidden text, the main content, Markdown. A line with a `fold` is answered with the
-weights of that fold, which never saw the domains of its pages.
+It gets the bytes of a page (`data`, in base64), not its text, and what is counted is all that `web_fetch` has done in a
+worker: decoding, judging the type, parsing, the head, hidden text, the main content, Markdown. A line with a `fold` is answered
+with the weights of that fold, which never saw the domains of its pages.
 """
 
 from __future__ import annotations
