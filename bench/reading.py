@@ -255,9 +255,9 @@ def intervals(group: list[Scored], clusters: str) -> list[tuple[float, float, fl
         for place, values in enumerate(columns[1:]):
             drawn[place].append(sum([values[one] for one in chosen]) / count)
     found = []
-    for place, values in enumerate(drawn):
-        values.sort()
-        found.append((sum(columns[place + 1]) / len(group), values[int(RESAMPLES * 0.025)], values[int(RESAMPLES * 0.975)]))
+    for place, means in enumerate(drawn):
+        means.sort()
+        found.append((sum(columns[place + 1]) / len(group), means[int(RESAMPLES * 0.025)], means[int(RESAMPLES * 0.975)]))
     return found
 
 
