@@ -145,9 +145,8 @@ class Reader:
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             command = self.side.command
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=HERE
-            )
+            pipe = subprocess.PIPE
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
             assert self._process.stdout is not None
             line = self._process.stdout.readline()
             if not line:
