@@ -43,7 +43,7 @@ class HtmlPage:
 def read_html(text: str, *, url: str) -> HtmlPage:
     """Read a page. `content` is empty only when it shows no text at all and says nothing about itself."""
     parsed = parse(text)
-    escapes = _drop_escapes(parsed.html) if _ESCAPE.search(text) else 0
+    escapes = drop_escapes_in(parsed.html) if _ESCAPE.search(text) else 0
     base = Base(url, parsed.head)
     head = read_head(parsed, base)
     links = page_links(parsed.html, base)
@@ -64,7 +64,7 @@ def read_html(text: str, *, url: str) -> HtmlPage:
     return page
 
 
-def _drop_escapes(root: Element) -> int:
+def drop_escapes_in(root: Element) -> int:
     """Take escape sequences out of all text, before Markdown puts its backslashes among them. Returns their characters."""
     dropped = 0
     for element in preorder(root)[0]:
