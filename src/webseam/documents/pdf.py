@@ -44,6 +44,10 @@ _RENDERED_SIDE = 1_000
 _PALE = 245
 _HEADING_CHARS = 150
 _PASSWORD, _SECURITY = 4, 5  # fpdfview.h, FPDF_ERR_*
+_OBJECT = re.compile(rb"(?<![0-9])([0-9]{1,7})[ \r\n]([0-9]{1,5})[ \r\n]obj\b")
+_OBJECTS = 200_000
+_CATALOG = re.compile(rb"/Type\s{0,9}/Catalog\b")
+_PAGE = re.compile(rb"/Type\s{0,9}/Page(?![A-Za-z])")
 _PDF_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?(?:(\d{2})(\d{2})(\d{2})?)?")
 _NO_TITLE = re.compile(r"untitled|microsoft word - |.*\.(?:docx?|indd|tex|dvi|pdf|qxd|rtf|pptx?|xlsx?)$", re.IGNORECASE)
 _LINE = re.compile(r"([^\n\ufffe\x02]*+[\ufffe\x02]?)\n?")  # PDFium writes U+FFFE (or U+0002) for a hyphen at the end of a line
@@ -69,12 +73,47 @@ def read_pdf(data: bytes, _url: str, budget: Budget) -> Extract:
             'pip install "webseam[documents]".',
             kind="unsupported_type",
         ) from None
+    mended = b""
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        raise _unreadable(data, getattr(error, "err_code", 0)) from None
+        code = getattr(error, "err_code", None)
+        mended = _mended(data) if code not in (_PASSWORD, _SECURITY) else b""
+        try:
+            if not mended:
+                raise _unreadable(data, code) from None
+            document = pypdfium2.PdfDocument(mended)
+        except pypdfium2.PdfiumError:
+            raise _unreadable(data, code) from None
     with document:
-        return _Pdf(document, budget).read(data)
+        extract = _Pdf(document, budget).read(data)
+    if mended:
+        extract.cut = True
+        extract.notes.append("The PDF is damaged or cut off: this is what could be read of it.")
+    return extract
+
+
+def _mended(data: bytes) -> bytes:
+    """A PDF without its end, with one that names its catalog, or else the pages that are found; b"" when there are none.
+
+    PDFium finds the objects of such a file by itself, but not which of them it begins with.
+    """
+    pages: list[bytes] = []
+    root = b""
+    for match in itertools.islice(_OBJECT.finditer(data), _OBJECTS):
+        name = b"%s %s R" % match.groups()
+        inside = data[match.end() : match.end() + 2_000].partition(b"endobj")[0]
+        if _CATALOG.search(inside):
+            root = name
+        elif len(pages) < LIMITS.pdf_pages and _PAGE.search(inside):
+            pages.append(name)
+    if root:
+        return data + b"\nendobj\ntrailer<</Root %s>>\nstartxref\n0\n%%%%EOF\n" % root
+    if not pages:
+        return b""
+    made = b"\nendobj\n9999990 0 obj<</Type/Catalog/Pages 9999991 0 R>>endobj\n"
+    made += b"9999991 0 obj<</Type/Pages/Count %d/Kids[%s]>>endobj\n" % (len(pages), b" ".join(pages))
+    return data + made + b"trailer<</Root 9999990 0 R>>\nstartxref\n0\n%%EOF\n"
 
 
 def _unreadable(data: bytes, code: int | None) -> DocumentError:
@@ -351,15 +390,16 @@ def _written(pages: list[list[Block]], outline: list[_Entry]) -> str:
 def _drop_running_lines(pages: list[list[Block]]) -> None:
     """Take out headers and footers: first and last lines that return, but for their numbers, on a third of the pages or more.
 
-    The first of each stays, unless it is nothing but a number.
+    The first of each stays, unless it is nothing but a number. A page with hardly anything else on it keeps them.
     """
     seen: Counter[str] = Counter()
-    for blocks in pages:
+    full = [blocks for blocks in pages if len(blocks) > 2]
+    for blocks in full:
         seen.update({_running(block) for block in (*blocks[:2], *blocks[-2:])})
     wanted = max(3, len(pages) // 3)
     running = {line for line, count in seen.items() if line and count >= wanted}
     met = {line for line in running if not line.strip("# ")}
-    for blocks in pages if running else ():
+    for blocks in full if running else ():
         for block in [*blocks[:2], *blocks[2:][-2:]]:
             line = _running(block)
             if line in met:
