@@ -30,23 +30,34 @@ class Extract:
 
 
 class Budget:
-    """How much longer a document may be read, in time and in characters: long ones stop, and show what they have."""
+    """How much longer a document may be read, in time, characters and parts: long ones stop, and show what they have."""
 
-    __slots__ = ("_until", "chars")
+    __slots__ = ("_until", "chars", "parts")
 
     def __init__(self, seconds: float = LIMITS.document_seconds, chars: int = LIMITS.page_chars) -> None:
         self._until = time.monotonic() + seconds * LIMITS.document_share
+        self.parts = LIMITS.document_parts
         self.chars = chars
 
     @property
     def spent(self) -> bool:
         """Whether to stop."""
-        return self.chars <= 0 or self.late
+        return self.chars <= 0 or self.parts <= 0 or self.late
+
+    def take(self) -> bool:
+        """Whether there is room for one more paragraph, or piece of one."""
+        self.parts -= 1
+        return self.parts >= 0 and not (self.parts % 64 == 0 and self.late)
 
     @property
     def late(self) -> bool:
         """Whether the time is over."""
         return time.monotonic() >= self._until
+
+
+def too_long(content: str) -> str:
+    """The note on a document of which only `content` was read."""
+    return f"The document is longer than is read: only its first {len(content):,} characters are here."
 
 
 def iso_date(text: str) -> str:

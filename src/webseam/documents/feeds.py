@@ -17,12 +17,15 @@ from webseam.documents.html.hidden import drop_hidden
 from webseam.documents.html.links import Base
 from webseam.documents.html.markdown import to_markdown
 from webseam.documents.html.parse import parse as parse_html
+from webseam.documents.html.tree import text_of
 from webseam.documents.office.xml import all_of, attribute, children, name_of, parse, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lxml.etree import _Element as Node
+
+    from webseam.documents.extract import Budget
 
 ENTRY_CHARS = 20_000
 """Of the text of one entry: a feed is to choose from, its pages are to be read."""
@@ -41,7 +44,7 @@ class _Item:
     text: str = ""
 
 
-def read_feed(text: str, url: str) -> Extract | None:
+def read_feed(text: str, url: str, budget: Budget) -> Extract | None:
     """The entries of an RSS, RDF or Atom feed; None for XML that is something else."""
     start = text[:2_000].lower()
     if not any(mark in start for mark in ("<rss", "<feed", "rdf")):
@@ -55,15 +58,15 @@ def read_feed(text: str, url: str) -> Extract | None:
     if name_of(root) == "RDF" and not nodes and channel is root:
         return None
     extract = Extract("")
-    extract.title = _first(channel, "title")
+    extract.title = _plain(_first(channel, "title"))
     extract.language = _first(channel, "language") or attribute(root, "lang")
     extract.author = _author(channel)
     extract.date = _date(_first(channel, "updated", "lastBuildDate", "pubDate", "date"))
     about = _first(channel, "description", "subtitle", "tagline")
-    return _written(extract, about, [_item(node) for node in nodes[: LIMITS.feed_entries]], len(nodes), base)
+    return _written(extract, about, [_item(node) for node in nodes[: LIMITS.feed_entries]], len(nodes), base, budget)
 
 
-def read_json_feed(text: str, url: str) -> Extract | None:
+def read_json_feed(text: str, url: str, budget: Budget) -> Extract | None:
     """The entries of a JSON Feed; None for JSON that is something else (https://www.jsonfeed.org/version/1.1/)."""
     if "jsonfeed.org/version/" not in text[:2_000]:
         return None
@@ -87,27 +90,26 @@ def read_json_feed(text: str, url: str) -> Extract | None:
         for entry in entries[: LIMITS.feed_entries]
     ]
     extract = Extract("", _string(feed, "title"), _names(feed), language=_string(feed, "language"))
-    return _written(extract, _string(feed, "description"), items, len(entries), Base(url))
+    return _written(extract, _string(feed, "description"), items, len(entries), Base(url), budget)
 
 
-def _written(extract: Extract, about: str, items: Sequence[_Item], count: int, base: Base) -> Extract:
+def _written(extract: Extract, about: str, items: Sequence[_Item], count: int, base: Base, budget: Budget) -> Extract:
     parts = [f"# {_line(extract.title)}"] if extract.title else []
     if about and about != extract.title:
         parts.append(_body(about, base, extract))
     links: dict[str, None] = {}
-    room = LIMITS.page_chars
     for number, item in enumerate(items):
-        if room <= 0:
+        if number and budget.spent:
             extract.cut = True
             extract.notes.append(f"Of {count:,} entries the first {number:,} are here.")
             break
-        url = base.resolve(item.url.strip())
+        url = base.resolve(item.url.strip()) if item.url.strip() else ""
         title = _line(item.title) or _line(item.date) or "Entry"
         heading = f"[{title.replace('[', '(').replace(']', ')')}]({url})" if url else title
         said = " · ".join(filter(None, (item.date, _line(item.author))))
         body = _body(item.text, base, extract)
         parts += filter(None, (f"## {heading}", said, body))
-        room -= len(heading) + len(said) + len(body)
+        budget.chars -= len(heading) + len(said) + len(body)
         if url:
             links[url.partition("#")[0]] = None
     if count > LIMITS.feed_entries:
@@ -119,7 +121,7 @@ def _written(extract: Extract, about: str, items: Sequence[_Item], count: int, b
 
 
 def _item(node: Node) -> _Item:
-    item = _Item(title=_first(node, "title"), author=_author(node), date=_date(_first(node, *_DATES)))
+    item = _Item(title=_plain(_first(node, "title")), author=_author(node), date=_date(_first(node, *_DATES)))
     links = children(node, "link")
     alternate = next((link for link in links if attribute(link, "rel") in ("", "alternate")), None)
     if alternate is not None:
@@ -161,6 +163,13 @@ def _first(node: Node, *names: str) -> str:
             if text := text_in(inner):
                 return text
     return ""
+
+
+def _plain(text: str) -> str:
+    """A title without the HTML that many feeds put into theirs."""
+    if "<" not in text and "&" not in text:
+        return text
+    return text_of(parse_html(text[: LIMITS.error_chars]).body)
 
 
 def _author(node: Node) -> str:

@@ -140,7 +140,7 @@ class _Pdf:
         pages: list[list[Block]] = []
         damaged = 0
         for number in range(min(count, LIMITS.pdf_pages)):
-            if self._budget.spent:
+            if number and self._budget.spent:
                 break
             blocks = self._page(number)
             damaged += blocks is None

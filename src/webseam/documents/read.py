@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from webseam.config import LIMITS
 from webseam.documents.decode import decode
 from webseam.documents.document import Document
-from webseam.documents.extract import Budget, Extract
+from webseam.documents.extract import Budget, Extract, too_long
 from webseam.documents.invisible import drop_invisible
 from webseam.documents.sniff import Form, charset_of, judge, size_of
 from webseam.documents.text import as_markdown, drop_comments, drop_front_matter, markdown_links, markdown_title
@@ -60,7 +60,7 @@ def read(data: bytes, *, url: str, content_type: str = "", seconds: float = LIMI
     if judged.form is Form.HTML:
         return _html(decoded.text, decoded.encoding, decoded.note, url)
     text, hidden = drop_invisible(decoded.text)
-    if (extract := _feed(text, url, judged)) is not None:
+    if (extract := _feed(text, url, judged, Budget(seconds))) is not None:
         extract.hidden += hidden
         extract.notes += [decoded.note] if decoded.note else []
         return _document(extract, judged, decoded.encoding)
@@ -91,13 +91,13 @@ def read(data: bytes, *, url: str, content_type: str = "", seconds: float = LIMI
     )
 
 
-def _feed(text: str, url: str, judged: Judged) -> Extract | None:
+def _feed(text: str, url: str, judged: Judged, budget: Budget) -> Extract | None:
     """The entries of a feed; None for what is none."""
     if judged.form not in (Form.XML, Form.JSON):
         return None
     from webseam.documents.feeds import read_feed, read_json_feed
 
-    return read_feed(text, url) if judged.form is Form.XML else read_json_feed(text, url)
+    return read_feed(text, url, budget) if judged.form is Form.XML else read_json_feed(text, url, budget)
 
 
 def _document(extract: Extract, judged: Judged, encoding: str = "utf-8") -> Document:
@@ -175,5 +175,5 @@ def _bounded(content: str, notes: list[str], *, limit: int = LIMITS.page_chars, 
     if cut:
         content = content[:limit]
     if cut or already:
-        notes.append(f"The document is longer than is read: only its first {len(content):,} characters are here.")
+        notes.append(too_long(content))
     return content, cut or already

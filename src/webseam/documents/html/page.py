@@ -22,7 +22,7 @@ _SCRIPT = re.compile(
 )
 
 # What begins an escape sequence of a terminal, or a reference to it (a reference to U+009B means another character).
-_ESCAPE = re.compile("[\x1b\x9b]|&#(?:x0{0,9}1b|0{0,9}27)", re.IGNORECASE)
+ESCAPES = re.compile("[\x1b\x9b]|&#(?:x0{0,9}1b|0{0,9}27)", re.IGNORECASE)
 
 MUCH_HIDDEN = 500
 """Hidden characters from which a page is worth a note, when they are also a fifth of what is shown."""
@@ -43,7 +43,7 @@ class HtmlPage:
 def read_html(text: str, *, url: str) -> HtmlPage:
     """Read a page. `content` is empty only when it shows no text at all and says nothing about itself."""
     parsed = parse(text)
-    escapes = drop_escapes_in(parsed.html) if _ESCAPE.search(text) else 0
+    escapes = drop_escapes_in(parsed.html) if ESCAPES.search(text) else 0
     base = Base(url, parsed.head)
     head = read_head(parsed, base)
     links = page_links(parsed.html, base)

@@ -63,8 +63,8 @@ class Archive:
         """The names of the entries, lower case."""
         return list(self._all)
 
-    def read(self, name: str) -> Part:
-        """The entry `name`, up to `LIMITS.archive_part_bytes`; case does not count. An empty `Part` when there is none.
+    def read(self, name: str, most: int = LIMITS.archive_part_bytes) -> Part:
+        """The entry `name`, up to `most` bytes; case does not count. An empty `Part` when there is none.
 
         Raises `DocumentError`: `too_large` for a bomb, `unreadable` for what is encrypted.
         """
@@ -78,7 +78,7 @@ class Archive:
         header = _LOCAL.unpack_from(self._data, entry.offset)
         start = entry.offset + _LOCAL.size + header[9] + header[10]
         packed = memoryview(self._data)[start : start + entry.size]
-        limit = min(LIMITS.archive_part_bytes, self._left)
+        limit = min(most, self._left)
         if limit <= 0:
             raise self.error(f"unpacks to more than {size_of(LIMITS.archive_bytes)}, and is not read further", kind="too_large")
         if entry.method == 0:

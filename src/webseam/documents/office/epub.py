@@ -13,7 +13,7 @@ from webseam.documents.html.escape import escape
 from webseam.documents.html.hidden import drop_hidden
 from webseam.documents.html.links import Base, page_links
 from webseam.documents.html.markdown import to_markdown
-from webseam.documents.html.page import drop_escapes_in
+from webseam.documents.html.page import ESCAPES, drop_escapes_in
 from webseam.documents.html.parse import parse as parse_html
 from webseam.documents.html.tree import preorder
 from webseam.documents.office.archive import Archive
@@ -39,17 +39,19 @@ def read_epub(data: bytes, url: str, budget: Budget) -> Extract:
     links: dict[str, None] = {}
     chapters = book.spine()
     for place, name in enumerate(chapters):
-        if budget.spent or place >= LIMITS.book_chapters:
+        if (place and budget.spent) or place >= LIMITS.book_chapters:
             extract.cut = True
             extract.notes.append(f"Of {len(chapters):,} parts of the book the first {place:,} were read.")
             break
-        part = archive.read(name)
+        part = archive.read(name, LIMITS.chapter_bytes)
         if not part.data:
             continue
-        page = parse_html(decode(part.data, markup=True).text)
-        drop_escapes_in(page.html)
+        text = decode(part.data, markup=True).text
+        page = parse_html(text)
+        if ESCAPES.search(text):
+            extract.hidden += drop_escapes_in(page.html)
         extract.hidden += drop_hidden(page.html, scripted=False)[0]
-        _without_inner_links(page.html)
+        budget.parts -= _without_inner_links(page.html)
         text, cut = to_markdown((page.body,), base, limit=budget.chars)
         budget.chars -= len(text)
         extract.cut |= cut or part.cut or page.cut
@@ -154,10 +156,12 @@ def _lines(top: Node, group: str, entry: str) -> str:
     return "\n".join(lines)
 
 
-def _without_inner_links(root: Element) -> None:
-    """Links and pictures within the book lead nowhere outside of it: their words stay."""
-    for element in preorder(root)[0]:
+def _without_inner_links(root: Element) -> int:
+    """Links and pictures within the book lead nowhere outside of it: their words stay. How many elements there are."""
+    elements = preorder(root)[0]
+    for element in elements:
         for name in ("href", "src"):
             value = element.attrs.get(name, "")
             if value and not value.lower().startswith(("http://", "https://", "mailto:")):
                 del element.attrs[name]
+    return len(elements)

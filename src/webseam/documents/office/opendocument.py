@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
-from webseam.documents.extract import Extract, iso_date
+from webseam.documents.extract import Extract, iso_date, too_long
 from webseam.documents.html.escape import escape, indent
 from webseam.documents.html.links import Base, page_links
 from webseam.documents.html.tree import Element
@@ -36,7 +36,7 @@ def read_open_document(data: bytes, url: str, budget: Budget) -> Extract:
         raise archive.error("is protected by a password: look for a copy that is not")
     body = child(root, "body")
     inner = body[0] if body is not None and len(body) else None
-    writer = _Writer(root)
+    writer = _Writer(root, budget)
     notes: list[str] = []
     tree = Element("body")
     if inner is not None and name_of(inner) == "spreadsheet":
@@ -51,6 +51,9 @@ def read_open_document(data: bytes, url: str, budget: Budget) -> Extract:
         found = [(mark, written(note, base, max(0, budget.chars - len(content)))[0]) for mark, note in writer.notes]
         content = "\n\n".join(filter(None, [content, *(f"[^{mark}]: " + indent(text, 4).lstrip(" ") for mark, text in found)]))
     extract = Extract(content, links=page_links(tree, Base(url)), cut=cut or part.cut or archive.damaged, notes=notes)
+    if (cut or budget.spent) and not notes:
+        extract.cut = True
+        notes.append(too_long(content))
     if archive.damaged:
         notes.append("The file is damaged or cut off: this is what could be read of it.")
     for node in parts_of(child(parse(archive.read("meta.xml").data), "meta")):
@@ -73,7 +76,8 @@ def read_open_document(data: bytes, url: str, budget: Budget) -> Extract:
 
 
 class _Writer:
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Node, budget: Budget) -> None:
+        self._budget = budget
         self.title = ""
         self.notes: list[tuple[int, Element]] = []
         self._looks: dict[str, tuple[str, ...]] = {}
@@ -113,6 +117,8 @@ class _Writer:
         """The blocks in `parent`."""
         for node in parent:
             name = name_of(node)
+            if not self._budget.take():
+                return
             if name == "h":
                 level = max(1, min(number(attribute(node, "outline-level"), 1), 6))
                 if not self.title:
@@ -155,6 +161,8 @@ class _Writer:
         found: list[Child] = [str(node.text or "")]
         for inner in node:
             name = name_of(inner)
+            if not self._budget.take():
+                break
             if name == "s":
                 found.append(" ")
             elif name == "tab":

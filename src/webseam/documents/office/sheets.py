@@ -82,6 +82,7 @@ class _Book:
         self._epoch = _EPOCH_1904 if attribute(properties, "date1904").lower() in ("1", "true") else _EPOCH
         self._formats = self._read_formats()
         self._shared = self._read_shared()
+        self._shared_cells: dict[int, str] = {}
         self._cells = LIMITS.workbook_cells
 
     def sheet(self, part: str, name: str, notes: list[str]) -> str:
@@ -90,6 +91,7 @@ class _Book:
         places: dict[str, tuple[int, int]] = {}  # "B3" -> where it went
         following = 1
         wide = long = False
+        room = self.budget.chars
         relations: dict[str, str] = {}
         for node in stream(self.package.read(part), "row", "hyperlink"):
             if name_of(node) == "hyperlink":
@@ -97,11 +99,11 @@ class _Book:
                     relations = {key: found.target for key, found in self.package.relations(part).items() if found.external}
                 self._link(rows, places.get(attribute(node, "ref")), relations.get(attribute(node, "id"), ""))
                 continue
-            if attribute(node, "hidden") in ("1", "true") or long:
+            if attribute(node, "hidden") in ("1", "true"):
                 continue
-            if len(rows) >= LIMITS.sheet_rows or self._cells <= 0 or self.budget.late:
+            if len(rows) >= LIMITS.sheet_rows or self._cells <= 0 or room <= 0 or self.budget.late:
                 long = True
-                continue
+                break
             at = number(attribute(node, "r"), following)
             if at > following and rows:
                 rows.append([])
@@ -114,6 +116,7 @@ class _Book:
                 row += [""] * (column - len(row))
                 if column == len(row):
                     row.append(text)
+                    room -= len(text) + 3
                     places[reference] = (len(rows), column)
             rows.append(row)
         if long:
@@ -134,35 +137,44 @@ class _Book:
             match = _REFERENCE.fullmatch(reference)
             column = _column(match[1]) if match else column + 1
             self._cells -= 1
-            text = self._value(node)
-            if text:
-                yield column, reference, cell(text)
+            if text := self._value(node):
+                yield column, reference, text
 
     def _value(self, node: Node) -> str:
+        """What a cell shows, as Markdown."""
         kind = node.get("t", "n")
         if kind == "inlineStr":
-            return _string(child(node, "is"))
+            return cell(_string(child(node, "is")))
         value = child(node, "v")
         raw = str(value.text or "") if value is not None else ""
         if kind == "s":
             place = number(raw, -1)
-            return self._shared[place] if 0 <= place < len(self._shared) else ""
+            return self._shared_cell(place)
         if kind == "b":
-            return {"0": "FALSE", "1": "TRUE"}.get(raw, raw)
+            return {"0": "FALSE", "1": "TRUE"}.get(raw, cell(raw))
         if kind in ("str", "e", "d") or not raw:
-            return raw
+            return cell(raw)
         return self._number(raw, self._formats.get(number(node.get("s", "")), _Format()))
+
+    def _shared_cell(self, place: int) -> str:
+        """A shared string as a cell; it may stand in very many, so it is made one once."""
+        if not 0 <= place < len(self._shared):
+            return ""
+        text = self._shared_cells.get(place)
+        if text is None:
+            text = self._shared_cells[place] = cell(self._shared[place])
+        return text
 
     def _number(self, raw: str, shown: _Format) -> str:
         try:
             value = float(raw)
         except ValueError:
-            return raw
+            return cell(raw)
         if shown.date:
             try:
                 moment = self._epoch + dt.timedelta(seconds=round(value * 86_400))
             except (OverflowError, ValueError):
-                return raw
+                return cell(raw)
             if value < 1:
                 return moment.time().isoformat()
             return moment.date().isoformat() if value == int(value) else moment.isoformat(" ")

@@ -33,16 +33,16 @@ def read_slides(data: bytes, url: str, budget: Budget) -> Extract:
     read: set[str] = set()
     for place, name in enumerate(names[: LIMITS.slides], start=1):
         relation = relations.get(name)
-        if relation is None or relation.target in read or budget.spent:
+        if relation is None or relation.target in read or (texts and budget.spent):
             continue
         read.add(relation.target)
         slide = package.tree(relation.target)
         if attribute(slide, "show") in ("0", "false"):
             hidden += 1
             continue
-        tree = _Slide(package.relations(relation.target)).read(slide, place)
+        tree = _Slide(package.relations(relation.target), budget).read(slide, place)
         if notes := package.related(relation.target, "notesSlide"):
-            _notes(package, notes, tree)
+            _notes(package, notes, tree, budget)
         text, _ = written(tree, base, budget.chars)
         budget.chars -= len(text)
         texts.append(text)
@@ -64,8 +64,9 @@ def _relation(node: Node) -> str:
 
 
 class _Slide:
-    def __init__(self, relations: dict[str, Relation]) -> None:
+    def __init__(self, relations: dict[str, Relation], budget: Budget) -> None:
         self._relations = relations
+        self._budget = budget
         self._title: list[Child] = []
 
     def read(self, slide: Node, place: int) -> Element:
@@ -81,6 +82,8 @@ class _Slide:
     def _shapes(self, node: Node, into: Element, depth: int) -> None:
         for shape in node:
             name = name_of(shape)
+            if not self._budget.take():
+                return
             if name == "sp":
                 self._text(shape, into)
             elif name == "grpSp" and depth < MAX_NESTING:
@@ -129,6 +132,8 @@ class _Slide:
         found: list[tuple[tuple[str, ...], str, list[Child]]] = []
         for node in paragraph:
             name = name_of(node)
+            if not self._budget.take():
+                break
             if name == "br":
                 part: Child = Element("br")
                 look: tuple[str, ...] = ()
@@ -178,9 +183,9 @@ def _look(properties: Node | None) -> tuple[str, ...]:
     return tuple(tag for tag, is_so in found if is_so)
 
 
-def _notes(package: Package, part: str, tree: Element) -> None:
+def _notes(package: Package, part: str, tree: Element, budget: Budget) -> None:
     """The speaker's notes, after what the slide shows."""
-    writer = _Slide(package.relations(part))
+    writer = _Slide(package.relations(part), budget)
     inside = Element("blockquote")
     shapes = child(package.tree(part), "cSld", "spTree")
     for shape in children(shapes, "sp"):

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from webseam.documents.extract import too_long
 from webseam.documents.html.escape import indent
 from webseam.documents.html.links import Base, page_links
 from webseam.documents.html.tree import Element
@@ -39,7 +40,7 @@ _BREAKS = {"br": "br", "cr": "br"}
 def read_word(data: bytes, url: str, budget: Budget) -> Extract:
     """The text of a Word document. Raises `DocumentError`."""
     package = Package(data, "Word document", "word/document.xml")
-    writer = _Word(package)
+    writer = _Word(package, budget)
     body = child(package.tree(package.main), "body")
     tree = Element("body")
     if body is not None:
@@ -50,7 +51,9 @@ def read_word(data: bytes, url: str, budget: Budget) -> Extract:
     extract = package.described("\n\n".join(filter(None, (content, *notes))))
     extract.links = page_links(tree, base)
     extract.hidden = writer.hidden
-    extract.cut |= cut
+    if cut or budget.spent:
+        extract.cut = True
+        extract.notes.append(too_long(extract.content))
     extract.title = extract.title or writer.title
     return extract
 
@@ -73,8 +76,9 @@ class _Run:
 
 
 class _Word:
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, budget: Budget) -> None:
         self.package = package
+        self._budget = budget
         self.hidden = 0
         self.title = ""
         self._relations: dict[str, Relation] = package.relations(package.main)
@@ -91,6 +95,8 @@ class _Word:
         lists = Lists(into)
         for node in parent:
             name = name_of(node)
+            if not self._budget.take():
+                return
             if name == "p":
                 self._paragraph(node, into, lists)
             elif name == "tbl" and depth < MAX_NESTING:
@@ -185,6 +191,8 @@ class _Word:
     def _gather(self, node: Node, link: str, runs: list[_Run], boxes: list[Node], depth: int) -> None:
         for inner in node:
             name = name_of(inner)
+            if not self._budget.take():
+                return
             if name == "r":
                 self._run(inner, link, runs, boxes)
             elif name == "hyperlink" and depth < MAX_NESTING:
