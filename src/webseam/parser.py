@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--max-chars", type=int, help="size of the window (default 10000)")
     made.add_argument("--find", help="only the passages around these words")
     made.add_argument("--section", help="only the section under this heading")
+    made.add_argument("--whole", action="store_true", default=None, help="all of the page, not its main content")
     made.add_argument(
         "--cache",
         choices=("use", "only", "refresh"),

@@ -48,6 +48,7 @@ def test_a_short_page_comes_whole_with_its_head_and_no_outline(ask: Callable[...
         "content_type": "text/html",
         "retrieved_at": "2026-11-30T10:00:00Z",
         "chars": 16,
+        "tokens": 6,
         "start": 0,
         "truncated": False,
         "notes": ["A note."],

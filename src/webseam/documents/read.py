@@ -33,11 +33,20 @@ _READERS = {
 """(bytes, URL, budget) -> Extract, imported when a document wants it."""
 
 
-def read(data: bytes, *, url: str, content_type: str = "", seconds: float = LIMITS.document_seconds) -> Document:
+def read(
+    data: bytes,
+    *,
+    url: str,
+    content_type: str = "",
+    whole: bool = False,
+    seconds: float = LIMITS.document_seconds,
+) -> Document:
     """The text of one document.
 
     `url` is where it was found: links are resolved against it, and its ending helps to tell what it is. `content_type` is
-    HTTP's, charset and all. `seconds` is the time that there is: long documents stop before it is over and give what was read.
+    HTTP's, charset and all. `whole` asks for all of a page that is HTML, not its main content. `seconds` is the time that
+    there is: long documents stop before it is over and give what was read.
+
     Raises `DocumentError`: `unsupported_type` for what is not read, `unreadable` for what is encrypted or too damaged,
     `too_large`, and `empty`.
     """
@@ -58,7 +67,7 @@ def read(data: bytes, *, url: str, content_type: str = "", seconds: float = LIMI
     markup = judged.form in (Form.HTML, Form.XML)
     decoded = decode(data, charset=charset_of(content_type), markup=markup)
     if judged.form is Form.HTML:
-        return _html(decoded.text, decoded.encoding, decoded.note, url)
+        return _html(decoded.text, decoded.encoding, decoded.note, url, whole=whole)
     text, hidden = drop_invisible(decoded.text)
     if (extract := _feed(text, url, judged, Budget(seconds))) is not None:
         extract.hidden += hidden
@@ -111,7 +120,7 @@ def _document(extract: Extract, judged: Judged, encoding: str = "utf-8") -> Docu
             kind="empty",
         )
     return Document(
-        title=" ".join(drop_invisible(extract.title)[0].split())[: LIMITS.title_chars],
+        title=_line(extract.title),
         content=content.strip("\n"),
         content_type=judged.content_type,
         encoding=encoding,
@@ -120,13 +129,19 @@ def _document(extract: Extract, judged: Judged, encoding: str = "utf-8") -> Docu
         notes=tuple(notes),
         hidden=extract.hidden + smuggled,
         truncated=truncated or extract.cut,
+        author=_line(extract.author),
+        date=extract.date,
     )
 
 
-def _html(text: str, encoding: str, note: str, url: str) -> Document:
+def _line(text: str) -> str:
+    return " ".join(drop_invisible(text)[0].split())[: LIMITS.title_chars]
+
+
+def _html(text: str, encoding: str, note: str, url: str, *, whole: bool) -> Document:
     from webseam.documents.html.page import read_html  # the parser takes a while to load, and plain text does not need it
 
-    page = read_html(text, url=url)
+    page = read_html(text, url=url, whole=whole)
     notes = [note] if note else []
     notes += page.notes
     content, smuggled = drop_invisible(page.content)
@@ -159,6 +174,10 @@ def _html(text: str, encoding: str, note: str, url: str) -> Document:
         hidden=page.hidden + smuggled,
         truncated=truncated,
         refresh=head.refresh,
+        author=head.author,
+        date=head.date,
+        site=head.site,
+        confidence=page.confidence,
     )
 
 

@@ -107,6 +107,9 @@ _READ = {
 }
 """Of what the bytes show themselves to be, what is read."""
 
+DOCUMENT_TYPES = frozenset(_READ)
+"""The types of documents that are not text and are read: PDF, Office, OpenDocument, EPUB."""
+
 _ZIP_END = b"PK\x05\x06"
 _UNREAD_GROUPS = {"image": "a picture", "audio": "a sound", "video": "a film", "font": "a font", "model": "a 3D model"}
 _UNREAD_TYPES = {"application/zip": "a zip archive"}

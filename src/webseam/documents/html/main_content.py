@@ -64,10 +64,14 @@ _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 
 @dataclass(frozen=True, slots=True)
 class MainContent:
-    """The nodes to keep, in document order, and the elements inside them to leave out."""
+    """The nodes to keep, in document order, and the elements inside them to leave out.
+
+    `confidence`, from 0 to 1, is how sure it is that these are what the page is about; None when nobody judged.
+    """
 
     nodes: tuple[Element, ...]
     without: frozenset[Element] = frozenset()
+    confidence: float | None = None
 
 
 def main_content(body: Element) -> MainContent:
