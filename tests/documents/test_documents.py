@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,7 @@ def file(name: str) -> Document:
 def test_a_pdf_is_read_in_reading_order_with_page_marks_and_its_outline_as_headings() -> None:
     found = file("report.pdf")
     assert (found.title, found.content_type) == ("The Yearly Report", "application/pdf")
+    assert (found.author, found.date) == ("Ann Author", "2000-01-01")
     pages = found.content.split("[Page ")
     assert pages[1] == (
         "1]\n\n# 1. First Things\n\n"
@@ -94,12 +97,27 @@ def test_a_pdf_whose_beginning_is_lost_gives_the_pages_that_are_there() -> None:
     assert found.content.count("words on a page") == 5
 
 
+def test_without_the_extra_a_pdf_is_refused_with_the_command_that_adds_it() -> None:
+    code = (
+        "import sys; sys.modules['pypdfium2'] = None\n"
+        "from webseam.documents.read import read\n"
+        "try: read(b'%PDF-1.7', url='https://example.com/')\n"
+        "except Exception as error: print(error.kind, error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == (
+        "unsupported_type This is a PDF document (application/pdf, 8 bytes), and what reads those is not installed: "
+        'pip install "webseam[documents]".'
+    )
+
+
 # ------------------------------------------------------------------------------------------- Word
 
 
 def test_a_word_document_keeps_its_structure() -> None:
     found = file("report.docx")
     assert (found.title, found.content_type) == ("Report", OFFICE + "wordprocessingml.document")
+    assert (found.author, found.date) == ("Ann Author", "2024-05-06T07:08:09Z")
     assert found.content == (
         "# Annual Report\n\n# First part\n\nSome **bold** and *italic* text with a * star.\n\n"
         "- One\n  - Nested\n- Two\n\n1. First\n2. Second\n\n> A quote\n\n"
@@ -265,6 +283,7 @@ def test_a_book_is_its_chapters_in_the_order_of_the_spine() -> None:
         "# Two\n\nSecond inner [outer](https://example.org/o)."
     )
     assert found.hidden == len("unseen")
+    assert found.author == "Ann, Bob"
 
 
 def test_copy_protection_is_said() -> None:
