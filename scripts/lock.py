@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = {
     "core.txt": ["pyproject.toml"],
-    "dev.txt": ["--group", "dev", "pyproject.toml"],
+    "dev.txt": ["--group", "dev", "--all-extras", "pyproject.toml"],
     **{f"{name}.txt": [f"requirements/{name}.in"] for name in ("mcp1", "clients", "bench", "reading")},
 }
 

@@ -126,6 +126,23 @@ class Limits:
     worker_queue = 64
     worker_jobs_each = 5_000
     document_seconds = 15.0
+    document_share = 0.6  # of that time: then a long document stops, and what was read of it is the answer
+    document_parts = 150_000  # paragraphs of an Office file, and pieces of them that look alike
+    pdf_pages = 2_000
+    pdf_page_chars = 200_000
+    archive_entries = 20_000  # of a zip file: DOCX, XLSX, PPTX, EPUB, OpenDocument
+    archive_part_bytes = 16 * 1024 * 1024  # of one entry, unpacked
+    archive_bytes = 96 * 1024 * 1024  # of all that are unpacked
+    archive_ratio = 400  # of what an entry unpacks to
+    book_chapters = 2_000
+    chapter_bytes = 4 * 1024 * 1024
+    slides = 1_000
+    sheets = 100
+    sheet_rows = 5_000
+    sheet_columns = 100
+    workbook_cells = 250_000
+    feed_entries = 200
+    csv_table_cells = 1_000  # up to here CSV is shown as a table, beyond as it came
 
     # the private index
     crawl_pages = 500

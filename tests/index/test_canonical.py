@@ -61,7 +61,8 @@ def test_our_spelling_is_the_one_that_reading_uses(url: str) -> None:
         ("/node.js/docs", True),
         ("/.png", True),
         ("/a.png", False),
-        ("/b/a.PDF?download=1", False),
+        ("/b/a.EXE?download=1", False),
+        ("/b/a.PDF?download=1", True),
         ("/a.tar.gz", False),
     ],
 )

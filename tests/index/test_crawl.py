@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import pathlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -328,15 +329,27 @@ def test_pages_that_do_not_want_to_be_indexed_or_followed_are_obeyed(site: Any, 
 
 
 def test_what_is_no_page_is_passed_over(site: Any, crawled: Any) -> None:
-    site.page("/", links=("/manual.pdf", "/logo.png", "/data", "/v1.2", "/page.html", "/missing"))
+    site.page("/", links=("/setup.exe", "/logo.png", "/data", "/v1.2", "/page.html", "/missing"))
     site.put("/data", b"\0\1\2" * 100, content_type="application/octet-stream")
     site.page("/v1.2")
     site.page("/page.html")
     result = crawled()
     assert result.paths == ["/", "/v1.2", "/page.html"]
     assert not result.failures
-    assert "/manual.pdf" not in site.asked
+    assert "/setup.exe" not in site.asked
     assert "/logo.png" not in site.asked
+
+
+def test_documents_that_are_linked_are_pages_too(site: Any, crawled: Any) -> None:
+    site.page("/", links=("/manual.pdf", "/report.docx?v=1", "/broken.pdf"))
+    files = pathlib.Path(__file__).parent.parent / "documents" / "files"
+    site.put("/manual.pdf", (files / "report.pdf").read_bytes(), content_type="application/pdf")
+    word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    site.put("/report.docx?v=1", (files / "report.docx").read_bytes(), content_type=word)
+    site.put("/broken.pdf", b"%PDF-1.4", content_type="application/pdf")
+    result = crawled()
+    assert result.paths == ["/", "/manual.pdf", "/report.docx?v=1"]
+    assert "/broken.pdf" in next(iter(result.failures))
 
 
 def test_a_page_that_fails_is_reported_and_the_others_are_read(site: Any, crawled: Any) -> None:
@@ -409,13 +422,13 @@ def test_what_is_left_out_is_counted_by_reason(site: Any, crawled: Any) -> None:
         "hidden",
         "out",
         "copy",
-        "a.pdf",
-        "a.pdf#page=2",
+        "a.exe",
+        "a.exe#page=2",
         "b.png",
         "moved",
     )
     site.page("/docs/", links=("/outside", *(f"/docs/{name}" for name in inside)))
-    site.page("/docs/hidden", links=("/docs/a.pdf",), head='<meta name="robots" content="noindex">')
+    site.page("/docs/hidden", links=("/docs/a.exe",), head='<meta name="robots" content="noindex">')
     site.put("/docs/door", status=302, location="/docs/private/b")
     site.page("/docs/private/b")
     site.put("/docs/410", status=410)
@@ -454,7 +467,7 @@ def test_a_refusal_at_the_start_is_one_sentence_that_names_the_setting(site: Any
     ("set_up", "words"),
     [
         (lambda site: None, "status 404"),
-        (lambda site: site.put("/", "%PDF-1.4", content_type="application/pdf"), "no web page"),
+        (lambda site: site.put("/", "x", content_type="image/png"), "no web page"),
         (lambda site: site.put("/robots.txt", status=503), "robots"),
     ],
 )

@@ -23,7 +23,7 @@ def unread(root: Path) -> dict[str, str]:
 
 
 def test_markdown_html_and_text_are_taken_by_name_in_order(tmp_path: Path) -> None:
-    for name in ("b.md", "a.MARKDOWN", "c.html", "d.htm", "e.txt", "f.rst", "g.text", "h.pdf", "i.py", "README", "j.md.bak"):
+    for name in ("b.md", "a.MARKDOWN", "c.html", "d.htm", "e.txt", "f.rst", "g.text", "h.ps", "i.py", "README", "j.md.bak"):
         (tmp_path / name).write_text("x")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "z.md").write_text("x")
@@ -34,7 +34,7 @@ def test_markdown_html_and_text_are_taken_by_name_in_order(tmp_path: Path) -> No
 
 
 def test_what_is_passed_over_is_counted_but_for_hidden_things(tmp_path: Path) -> None:
-    for name in ("a.md", "b.pdf", "c.py", ".hidden.pdf"):
+    for name in ("a.md", "b.ps", "c.py", ".hidden.pdf"):
         (tmp_path / name).write_text("x")
     found = Files(tmp_path, "notes")
     assert len(list(found)) == 1

@@ -139,7 +139,7 @@ def test_what_is_left_out_of_a_folder_is_told_and_is_no_failure(corpus: Corpus, 
     (folder / "empty.md").write_text("", encoding="utf-8")
     (folder / "sub" / "blank.txt").write_text(" \n\n", encoding="utf-8")
     (folder / "only-metadata.md").write_text("---\ntitle: Nothing yet\n---\n", encoding="utf-8")
-    (folder / "paper.pdf").write_bytes(b"%PDF-1.7")
+    (folder / "paper.ps").write_bytes(b"%!PS")
     steps: list[Progress] = []
     report = add_folder(progress=steps.append)
     assert report.left_out == {"of another type": 1, "empty": 3}
@@ -150,6 +150,18 @@ def test_what_is_left_out_of_a_folder_is_told_and_is_no_failure(corpus: Corpus, 
     assert steps[-1].seen == steps[-1].total == 3
     (folder / "a.md").write_text("", encoding="utf-8")
     assert counts(add_folder()) == (0, 0, 2, 1), "what was emptied is in the index no longer"
+
+
+def test_documents_in_a_folder_are_indexed(corpus: Corpus, folder: Path, add_folder: Any) -> None:
+    files = Path(__file__).parent.parent / "documents" / "files"
+    for name in ("report.pdf", "report.docx", "sales.xlsx", "deck.pptx", "letter.odt"):
+        (folder / name).write_bytes((files / name).read_bytes())
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7")
+    report = add_folder()
+    assert [url for url, _ in report.failed] == ["index://notes/broken.pdf"]
+    assert "is damaged or cut off" in report.failed[0][1]
+    assert corpus.search("hyphenated", 5)[0].title == "The Yearly Report"
+    assert corpus.search("remark", 5)[0].url == "index://notes/sales.xlsx"
 
 
 def test_a_report_is_data_too(corpus: Corpus, folder: Path, add_folder: Any, parse: Any) -> None:
@@ -533,9 +545,9 @@ def test_what_cannot_be_a_source_says_what_could(what: str, tmp_path: Path) -> N
 
 
 def test_a_file_of_another_type_is_no_source(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_text("x")
-    with pytest.raises(CorpusError, match="Markdown, HTML and text"):
-        Source.of(str(tmp_path / "a.pdf"))
+    (tmp_path / "a.ps").write_text("x")
+    with pytest.raises(CorpusError, match="Markdown, HTML and text, PDF, Office files and e-books"):
+        Source.of(str(tmp_path / "a.ps"))
 
 
 def test_a_source_survives_json() -> None:

@@ -175,10 +175,10 @@ def test_an_empty_body_is_an_error(site: Site, fetch: Fetch) -> None:
 
 
 def test_what_is_not_text_is_refused_with_its_type_and_address(site: Site, fetch: Fetch) -> None:
-    error, call = fetch(site.says("/paper.pdf", b"%PDF-1.7 ...", content_type="application/pdf"))
+    error, call = fetch(site.says("/paper.ps", b"%!PS-Adobe...", content_type="application/postscript"))
     assert isinstance(error, DocumentError)
     assert error.kind == "unsupported_type"
-    assert error.message.startswith(f"{site.url}/paper.pdf: This is a PDF document (application/pdf, 12 bytes)")
+    assert error.message.startswith(f"{site.url}/paper.ps: This is a PostScript document (application/postscript, 13 bytes)")
     assert call.steps[-1].outcome == "unsupported_type"
 
 

@@ -6,6 +6,7 @@ import platform
 import stat
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from webseam.actions.engines import missing
@@ -104,7 +105,8 @@ async def examine(*, config: Config, data: Path, store: Callable[[], Store], swi
 
     async def workers() -> str:
         document = await read_in_worker(pool, SAMPLE, url="https://sample.invalid/", content_type="text/html")
-        return f"a worker process reads pages ({document.title!r})"
+        lacking = "" if find_spec("pypdfium2") else '; no PDFs, for which: pip install "webseam[documents]"'
+        return f"a worker process reads pages ({document.title!r}){lacking}"
 
     checks += [("python", python), ("data", directory), ("settings", settings), ("secrets", secrets)]
     checks += [(role, engine(role)) for role in ROLES]

@@ -28,7 +28,7 @@ async def read_in_worker(
     Raises `DocumentError` as `read` does, and `WorkerError` when the document took too long, too much memory, or the process.
     """
     try:
-        answer = await pool.run("read", data, url, content_type, whole, seconds=seconds)
+        answer = await pool.run("read", data, url, content_type, whole, seconds, seconds=seconds)
     except WorkerError as error:
         raise WorkerError(_WORDS.get(error.kind, "{0}").format(error.message, seconds), kind=error.kind) from None
     return msgspec.convert(answer, Document)
@@ -41,8 +41,10 @@ _WORDS = {
 }
 
 
-def read_job(data: bytes, url: str, content_type: str, whole: bool = False) -> Document:
+def read_job(
+    data: bytes, url: str, content_type: str, whole: bool = False, seconds: float = LIMITS.document_seconds
+) -> Document:
     """What the worker runs for `read_in_worker`."""
     from webseam.documents.read import read
 
-    return read(data, url=url, content_type=content_type, whole=whole)
+    return read(data, url=url, content_type=content_type, whole=whole, seconds=seconds)

@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from webseam.config import LIMITS
 from webseam.documents.decode import decode
 from webseam.documents.document import Document
+from webseam.documents.extract import Budget, Extract, too_long
 from webseam.documents.invisible import drop_invisible
 from webseam.documents.sniff import Form, charset_of, judge, size_of
 from webseam.documents.text import as_markdown, drop_comments, drop_front_matter, markdown_links, markdown_title
 from webseam.errors import DocumentError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from webseam.documents.sniff import Judged
+
 FENCE_CHARS = 1_000
 """Room for what is put around a text that is cut: a fence, or the lines of JSON."""
 
+_READERS = {
+    Form.PDF: "webseam.documents.pdf:read_pdf",
+    Form.WORD: "webseam.documents.office.word:read_word",
+    Form.SHEETS: "webseam.documents.office.sheets:read_sheets",
+    Form.SLIDES: "webseam.documents.office.slides:read_slides",
+    Form.OPEN_DOCUMENT: "webseam.documents.office.opendocument:read_open_document",
+    Form.EPUB: "webseam.documents.office.epub:read_epub",
+}
+"""(bytes, URL, budget) -> Extract, imported when a document wants it."""
 
-def read(data: bytes, *, url: str, content_type: str = "", whole: bool = False) -> Document:
+
+def read(
+    data: bytes,
+    *,
+    url: str,
+    content_type: str = "",
+    whole: bool = False,
+    seconds: float = LIMITS.document_seconds,
+) -> Document:
     """The text of one document.
 
     `url` is where it was found: links are resolved against it, and its ending helps to tell what it is. `content_type` is
-    HTTP's, charset and all. `whole` asks for all of a page that is HTML, not its main content.
+    HTTP's, charset and all. `whole` asks for all of a page that is HTML, not its main content. `seconds` is the time that
+    there is: long documents stop before it is over and give what was read.
 
-    Raises `DocumentError`: `unsupported_type` for what is not text, `too_large`, and `empty`.
+    Raises `DocumentError`: `unsupported_type` for what is not read, `unreadable` for what is encrypted or too damaged,
+    `too_large`, and `empty`.
     """
     if len(data) > LIMITS.body_bytes:
         raise DocumentError(
@@ -32,11 +60,19 @@ def read(data: bytes, *, url: str, content_type: str = "", whole: bool = False) 
             "The document is empty: check the address, or search for another page with the same content.", kind="empty"
         )
     judged = judge(data, url=url, content_type=content_type)
+    if judged.form in _READERS:
+        module, _, name = _READERS[judged.form].partition(":")
+        reader: Callable[[bytes, str, Budget], Extract] = getattr(import_module(module), name)
+        return _document(reader(data, url, Budget(seconds)), judged)
     markup = judged.form in (Form.HTML, Form.XML)
     decoded = decode(data, charset=charset_of(content_type), markup=markup)
     if judged.form is Form.HTML:
         return _html(decoded.text, decoded.encoding, decoded.note, url, whole=whole)
     text, hidden = drop_invisible(decoded.text)
+    if (extract := _feed(text, url, judged, Budget(seconds))) is not None:
+        extract.hidden += hidden
+        extract.notes += [decoded.note] if decoded.note else []
+        return _document(extract, judged, decoded.encoding)
     title = ""
     links: tuple[str, ...] = ()
     if judged.form is Form.MARKDOWN:
@@ -62,6 +98,44 @@ def read(data: bytes, *, url: str, content_type: str = "", whole: bool = False) 
         hidden=hidden,
         truncated=truncated,
     )
+
+
+def _feed(text: str, url: str, judged: Judged, budget: Budget) -> Extract | None:
+    """The entries of a feed; None for what is none."""
+    if judged.form not in (Form.XML, Form.JSON):
+        return None
+    from webseam.documents.feeds import read_feed, read_json_feed
+
+    return read_feed(text, url, budget) if judged.form is Form.XML else read_json_feed(text, url, budget)
+
+
+def _document(extract: Extract, judged: Judged, encoding: str = "utf-8") -> Document:
+    content, smuggled = drop_invisible(extract.content)
+    notes = list(extract.notes)
+    # A note of the format's own says what is missing; without one, it is the end.
+    content, truncated = _bounded(content, notes, already=extract.cut and not notes)
+    if not content.strip():
+        raise DocumentError(
+            f"The document ({judged.content_type}) holds no text, perhaps pictures: search for the same content elsewhere.",
+            kind="empty",
+        )
+    return Document(
+        title=_line(extract.title),
+        content=content.strip("\n"),
+        content_type=judged.content_type,
+        encoding=encoding,
+        language=extract.language[:35],
+        links=extract.links,
+        notes=tuple(notes),
+        hidden=extract.hidden + smuggled,
+        truncated=truncated or extract.cut,
+        author=_line(extract.author),
+        date=extract.date,
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(drop_invisible(text)[0].split())[: LIMITS.title_chars]
 
 
 def _html(text: str, encoding: str, note: str, url: str, *, whole: bool) -> Document:
@@ -120,5 +194,5 @@ def _bounded(content: str, notes: list[str], *, limit: int = LIMITS.page_chars, 
     if cut:
         content = content[:limit]
     if cut or already:
-        notes.append(f"The document is longer than is read: only its first {len(content):,} characters are here.")
+        notes.append(too_long(content))
     return content, cut or already

@@ -1,7 +1,8 @@
 """What are these bytes? What HTTP calls them, what their address ends in, and what they begin with, in that order of trust.
 
-Except that bytes win over words where words are commonly wrong: a PDF is a PDF whatever it is called, and an error page in
-HTML is read although it is called a picture (MIME Sniffing Standard, sections 6 and 7, for the signatures).
+Except that bytes win over words where words are commonly wrong: a PDF is a PDF whatever it is called, and so is what the names
+in a zip archive show to be an Office file; an error page in HTML is read although it is called a picture (MIME Sniffing
+Standard, sections 6 and 7, for the signatures).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from webseam.errors import DocumentError
 
 
 class Form(StrEnum):
-    """The forms of text that are read."""
+    """The forms that are read: of text, and of documents that hold text."""
 
     HTML = "html"
     MARKDOWN = "markdown"
@@ -25,6 +26,12 @@ class Form(StrEnum):
     CSV = "csv"
     XML = "xml"
     CODE = "code"
+    PDF = "pdf"
+    WORD = "word"
+    SHEETS = "sheets"
+    SLIDES = "slides"
+    OPEN_DOCUMENT = "open document"
+    EPUB = "epub"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,12 @@ _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"II*\x00", "a picture", "image/tiff"),
     (0, b"MM\x00*", "a picture", "image/tiff"),
     (0, b"\x00\x00\x01\x00", "an icon", "image/x-icon"),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office document of the old kind", "application/x-ole-storage"),
+    (
+        0,
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an Office document of the old kind, or one with a password",
+        "application/x-ole-storage",
+    ),
     (0, b"{\\rtf", "an RTF document", "application/rtf"),
     (0, b"%!PS", "a PostScript document", "application/postscript"),
     (0, b"\x1f\x8b", "a gzip archive", "application/gzip"),
@@ -70,15 +82,39 @@ _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\xca\xfe\xba\xbe", "a program", "application/java-vm"),
     (0, b"SQLite format 3\x00", "a database", "application/vnd.sqlite3"),
 )
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_OPEN_DOCUMENT = b"application/vnd.oasis.opendocument."
 _ZIPS = (
-    (b"word/", "a Word document", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-    (b"xl/", "a spreadsheet", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    (b"ppt/", "a presentation", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
+    # The name of a part, or a type that stands first in the archive (EPUB and OpenDocument say themselves what they are).
     (b"application/epub+zip", "an e-book", "application/epub+zip"),
-    (b"application/vnd.oasis.opendocument", "an OpenDocument file", "application/vnd.oasis.opendocument"),
+    (_OPEN_DOCUMENT + b"text", "an OpenDocument text", "application/vnd.oasis.opendocument.text"),
+    (_OPEN_DOCUMENT + b"spreadsheet", "an OpenDocument spreadsheet", "application/vnd.oasis.opendocument.spreadsheet"),
+    (_OPEN_DOCUMENT + b"presentation", "an OpenDocument presentation", "application/vnd.oasis.opendocument.presentation"),
+    (b"word/document", "a Word document", _OFFICE + "wordprocessingml.document"),
+    (b"xl/workbook", "a spreadsheet", _OFFICE + "spreadsheetml.sheet"),
+    (b"ppt/presentation", "a presentation", _OFFICE + "presentationml.presentation"),
+    (b"META-INF/container.xml", "an e-book", "application/epub+zip"),
 )
+_READ = {
+    "application/pdf": Form.PDF,
+    "application/epub+zip": Form.EPUB,
+    _OFFICE + "wordprocessingml.document": Form.WORD,
+    _OFFICE + "spreadsheetml.sheet": Form.SHEETS,
+    _OFFICE + "presentationml.presentation": Form.SLIDES,
+    "application/vnd.oasis.opendocument.text": Form.OPEN_DOCUMENT,
+    "application/vnd.oasis.opendocument.spreadsheet": Form.OPEN_DOCUMENT,
+    "application/vnd.oasis.opendocument.presentation": Form.OPEN_DOCUMENT,
+}
+"""Of what the bytes show themselves to be, what is read."""
+
+DOCUMENT_TYPES = frozenset(_READ)
+"""The types of documents that are not text and are read: PDF, Office, OpenDocument, EPUB."""
+
+_ZIP_END = b"PK\x05\x06"
 _UNREAD_GROUPS = {"image": "a picture", "audio": "a sound", "video": "a film", "font": "a font", "model": "a 3D model"}
-_UNREAD_TYPES = {"application/pdf": "a PDF document", "application/zip": "a zip archive", "application/epub+zip": "an e-book"}
+_UNREAD_TYPES = {"application/zip": "a zip archive"}
+_CALLED = {"application/pdf": "a PDF document"} | {content_type: name for _, name, content_type in _ZIPS}
+"""Types whose documents always begin with a signature: what is called so and has none is something else."""
 
 _HTML_START = re.compile(
     rb"(?:<!doctype\s+html|<(?:html|head|body|title|script|style|meta|link|iframe|h1|h2|div|p|table|font|a|b|br|span|ul|ol|main|"
@@ -87,6 +123,7 @@ _HTML_START = re.compile(
 )
 _COMMENT_START = b"<!--"
 _XML_START = re.compile(rb"<\?xml[\s?]", re.IGNORECASE)
+_FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]", re.IGNORECASE)
 _XHTML = re.compile(rb"<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE)
 _TEXT_CONTROLS = bytes([0x09, 0x0A, 0x0C, 0x0D, 0x1B])
 _CONTROLS = bytes(set(range(0x20)) - set(_TEXT_CONTROLS)) + b"\x7f"
@@ -151,15 +188,23 @@ def judge(data: bytes, *, url: str = "", content_type: str = "") -> Judged:
     declared = media_type(content_type)
     head = data[:4096]
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n\x0c")
-    if (found := _signature(head)) is not None:
+    if (found := _signature(head, data)) is not None:
+        if found[1] in _READ:
+            return Judged(_READ[found[1]], found[1])
         raise _refusal(*found, data)
     is_html = _HTML_START.match(start) is not None
+    if declared in _CALLED and not is_html:
+        raise DocumentError(
+            f"This is called {_CALLED[declared]} ({declared}, {size_of(len(data))}) but does not begin like one, and is not "
+            "read: look for another copy.",
+            kind="unsupported_type",
+        )
     group = declared.partition("/")[0]
     if (group in _UNREAD_GROUPS or declared in _UNREAD_TYPES) and not is_html:
         raise _refusal(_UNREAD_TYPES.get(declared) or _UNREAD_GROUPS[group], declared, data)
     if _looks_binary(head):
         raise _refusal("binary data", declared if declared not in _VAGUE else "application/octet-stream", data)
-    if group in _UNREAD_GROUPS or declared in _UNREAD_TYPES:
+    if group in _UNREAD_GROUPS or declared in _UNREAD_TYPES or declared in _CALLED:
         return Judged(Form.HTML, "text/html")
     return _by_name(declared, url) or _by_start(start, is_html=is_html)
 
@@ -203,25 +248,30 @@ def _by_start(start: bytes, *, is_html: bool) -> Judged:
     """What the first bytes say, when nothing else does."""
     if is_html or start.startswith(_COMMENT_START):
         return Judged(Form.HTML, "text/html")
-    if _XML_START.match(start):
+    if _XML_START.match(start) or _FEED.match(start):
         return Judged(Form.HTML, "text/html") if _XHTML.search(start) else Judged(Form.XML, "application/xml")
     if start[:1] in (b"{", b"[") and re.match(rb"[{\[]\s*[\"{\[\]}\d]", start):
         return Judged(Form.JSON, "application/json")
     return Judged(Form.PLAIN, "text/plain")
 
 
-def _signature(head: bytes) -> tuple[str, str] | None:
+def _signature(head: bytes, data: bytes) -> tuple[str, str] | None:
     for offset, mark, name, content_type in _SIGNATURES:
         if head.startswith(mark, offset) and (offset == 0 or mark.startswith(b"ftyp") or head.startswith(b"RIFF")):
             return name, content_type
     if b"%PDF-" in head[:1024] and not _HTML_START.match(head.lstrip()):
         return "a PDF document", "application/pdf"
     if head.startswith(b"PK\x03\x04"):
-        for mark, name, content_type in _ZIPS:
-            if mark in head:
-                return name, content_type
-        return "a zip archive", "application/zip"
+        names = head + _directory(data)
+        return next(((name, kind) for mark, name, kind in _ZIPS if mark in names), ("a zip archive", "application/zip"))
     return None
+
+
+def _directory(data: bytes) -> bytes:
+    """The directory at the end of a zip archive, at most 1 MB of it; b"" when it is missing."""
+    end = data.rfind(_ZIP_END, max(0, len(data) - 65_557))
+    size = int.from_bytes(data[end + 12 : end + 16], "little") if end >= 0 else 0
+    return data[max(0, end - size) : end][:1_000_000] if size else b""
 
 
 def _looks_binary(head: bytes) -> bool:

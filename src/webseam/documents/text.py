@@ -1,4 +1,8 @@
-"""Documents that are text already: Markdown at its word, plain text as it is, JSON, CSV, XML and source code between fences."""
+"""Documents that are text already: Markdown at its word, plain text as it is, JSON, XML and source code between fences.
+
+Small CSV becomes a table of Markdown, which is read more surely; the rest stays as it came, between fences: a table would take
+more characters, and a window in the midst of it would have no header either.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from webseam.config import LIMITS
 from webseam.documents.html.code import fenced
 from webseam.documents.html.links import MAX_LINKS, Base
 from webseam.documents.sniff import Form
+from webseam.documents.tabular import cell, table
 
 if TYPE_CHECKING:
     from webseam.documents.sniff import Judged
@@ -38,8 +43,37 @@ def as_markdown(text: str, judged: Judged) -> str:
         return text.strip("\n").rstrip()
     if judged.form is Form.JSON:
         return fenced(_readable_json(text), "json")
+    if judged.form is Form.CSV and (rows := _small_table(text, judged.content_type)):
+        return table(rows)
     language = {Form.CSV: "csv", Form.XML: "xml"}.get(judged.form, judged.language)
     return fenced(text, language)
+
+
+def _small_table(text: str, content_type: str) -> list[list[str]]:
+    """The rows of CSV that is small, and as wide in every row; none for any other."""
+    if len(text) > LIMITS.csv_table_cells * 100:
+        return []
+    import csv
+
+    delimiter = "\t" if content_type == "text/tab-separated-values" else _delimiter(text)
+    rows: list[list[str]] = []
+    cells = 0
+    try:
+        for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True):
+            if row:
+                rows.append([cell(field) for field in row])
+                cells += len(row)
+            if cells > LIMITS.csv_table_cells or (row and len(row) != len(rows[0])):
+                return []
+    except csv.Error:
+        return []
+    return rows if len(rows) > 1 and len(rows[0]) > 1 else []
+
+
+def _delimiter(text: str) -> str:
+    """What divides the fields: the commonest of three in the first line; many a "CSV" has semicolons or tabs."""
+    first = text.lstrip("\n").partition("\n")[0]
+    return max(",;\t", key=first.count)
 
 
 def drop_comments(markdown: str) -> tuple[str, int]:

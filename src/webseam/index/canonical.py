@@ -19,9 +19,9 @@ _TRACKING: Final = frozenset(
 """Parameters that name the visitor's way to the page and never the page; besides them all that begin with `utm_`."""
 
 _NOT_A_PAGE: Final = re.compile(
-    r"[^/]\.(?:7z|apk|avi|bin|bmp|bz2|css|csv|deb|dmg|docx?|eot|epub|exe|flac|gif|gz|ico|ics|iso|jar|jpe?g|js|json|m4[av]|map"
-    r"|mjs|mkv|mov|mp[34]|msi|od[pst]|og[gv]|otf|pdf|pkg|png|pptx?|ps|rar|rpm|rss|svgz?|swf|tar|tgz|tiff?|ttf|wav|wasm|web[mp]"
-    r"|whl|wmv|woff2?|xlsx?|xml|xz|zip|zst)",
+    r"[^/]\.(?:7z|apk|avi|bin|bmp|bz2|css|csv|deb|dmg|doc|eot|exe|flac|gif|gz|ico|ics|iso|jar|jpe?g|js|json|m4[av]|map"
+    r"|mjs|mkv|mov|mp[34]|msi|og[gv]|otf|pkg|png|ppt|ps|rar|rpm|rss|svgz?|swf|tar|tgz|tiff?|ttf|wav|wasm|web[mp]"
+    r"|whl|wmv|woff2?|xls|xml|xz|zip|zst)",
     re.IGNORECASE,
 )
 _INDEX_PAGES: Final = ("index.html", "index.htm")

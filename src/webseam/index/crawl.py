@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from webseam.config import LIMITS
+from webseam.documents.sniff import DOCUMENT_TYPES
 from webseam.errors import CorpusError, DocumentError, DoorError, WorkerError
 from webseam.index import sitemaps
 from webseam.index.canonical import Scope, canonical_url, may_be_page, path_of, same_page
@@ -56,7 +57,7 @@ _REQUESTS_PER_PAGE: Final = 4  # of the page limit: what may be asked for in vai
 _ATTEMPTS: Final = 3
 _MOST_PATIENCE: Final = 30.0  # seconds that a Retry-After is waited for
 _PASSING: Final = frozenset({"timeout", "dns", "connect", "tls", "rate_limited", "http_status", "bad_reply"})
-_PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml", "text/markdown"})
+_PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml", "text/markdown"}) | DOCUMENT_TYPES
 _HEADERS: Final = {"Accept": "text/html, application/xhtml+xml, text/markdown;q=0.8, */*;q=0.1"}
 
 

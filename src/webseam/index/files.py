@@ -23,6 +23,8 @@ CONTENT_TYPES: Final = {
     ".txt": "text/plain",
     ".rst": "text/plain",
     ".text": "text/plain",
+    # What these are, their bytes say.
+    **dict.fromkeys((".pdf", ".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub"), "application/octet-stream"),
 }
 DEPTH: Final = 64
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__"})

@@ -90,7 +90,10 @@ def _file_or_folder(what: str) -> tuple[str, Kind]:
             f"There is no folder or file {what[:200]!r}: give one that exists, or a site's address with https:// before it."
         )
     if path.suffix.lower() not in CONTENT_TYPES:
-        raise _no_source(f"{what[:200]} cannot be indexed: Markdown, HTML and text files can ({' '.join(CONTENT_TYPES)}).")
+        raise _no_source(
+            f"{what[:200]} cannot be indexed: Markdown, HTML and text, PDF, Office files and e-books can "
+            f"({' '.join(CONTENT_TYPES)})."
+        )
     return location, "file"
 
 

@@ -85,7 +85,7 @@ _MEANING: Final = (
     ("blocked_scheme", r"Only http and https|from https down to http|must be an http\(s\) URL"),
     ("invalid_url", r"The URL is not valid|^url has [\d,]+ characters"),
     ("too_many_redirects", r"redirects in a circle|redirects more than"),
-    ("too_large", r"(?:is|are) larger than|at most [\d.]+ MB are read"),
+    ("too_large", r"(?:is|are) larger than|at most [\d.]+ MB are read|as a zip bomb does"),
     ("dns", r"cannot be found: check its spelling|could not be looked up"),
     ("tls", r"No TLS connection|is not trusted"),
     ("timeout", r"did not answer|did not let a connection|could not be read within|sends a large reply, and too many"),
@@ -104,7 +104,7 @@ _MEANING: Final = (
     ("unsupported_type", r"a type that is not read"),
     ("empty", r"shows no text|holds no text|is empty"),
     ("robots", r"robots\.txt"),
-    ("unreadable", r"well-formed|document type declaration|too much that is no address|not valid gzip"),
+    ("unreadable", r"is damaged or cut off|well-formed|document type declaration|too much that is no address|not valid gzip"),
     ("memory", r"needs more memory"),
     ("argument", r"has no argument|must be one line|must be an address without"),
 )

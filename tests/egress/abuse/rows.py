@@ -480,8 +480,8 @@ def document(label: str, body: bytes, content_type: str = "text/html; charset=ut
 
 
 def unread(label: str, body: bytes, content_type: str) -> Answered:
-    """A document of a type that is refused by its name."""
-    return document(label, body, content_type, "unsupported_type", "empty")
+    """A document with nothing in it to be read: of another type, damaged, or a bomb."""
+    return document(label, body, content_type, "unsupported_type", "unreadable", "too_large", "empty")
 
 
 _WORD: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

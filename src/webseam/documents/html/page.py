@@ -35,7 +35,7 @@ _SCRIPT = re.compile(
 )
 
 # What begins an escape sequence of a terminal, or a reference to it (a reference to U+009B means another character).
-_ESCAPE = re.compile("[\x1b\x9b]|&#(?:x0{0,9}1b|0{0,9}27)", re.IGNORECASE)
+ESCAPES = re.compile("[\x1b\x9b]|&#(?:x0{0,9}1b|0{0,9}27)", re.IGNORECASE)
 
 MUCH_HIDDEN = 500
 """Hidden characters from which a page is worth a note, when they are also a fifth of what is shown."""
@@ -64,7 +64,7 @@ def read_html(text: str, *, url: str, whole: bool = False) -> HtmlPage:
     `content` is empty only when the page shows no text at all and says nothing about itself.
     """
     parsed = parse(text)
-    escapes = _drop_escapes(parsed.html) if _ESCAPE.search(text) else 0
+    escapes = drop_escapes_in(parsed.html) if ESCAPES.search(text) else 0
     base = Base(url, parsed.head)
     data = linked_data(text)
     head = read_head(parsed, base, said_by(data))
@@ -120,7 +120,7 @@ def _add_facts(page: HtmlPage, data: LinkedData, base: Base) -> None:
     page.notes.append("What the page says of its product only in data, not in its text, stands first.")
 
 
-def _drop_escapes(root: Element) -> int:
+def drop_escapes_in(root: Element) -> int:
     """Take escape sequences out of all text, before Markdown puts its backslashes among them. Returns their characters."""
     dropped = 0
     for element in preorder(root)[0]:

@@ -1,0 +1,68 @@
+"""What the reader of one format hands to `read`, which makes a `Document` of it."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+
+from webseam.config import LIMITS
+
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?")
+
+
+@dataclass(slots=True)
+class Extract:
+    """One document's text and what it says about itself. `date` is ISO 8601; `hidden` counts characters that were dropped.
+
+    `cut` says that something is missing at the end, and a note of ours says what.
+    """
+
+    content: str
+    title: str = ""
+    author: str = ""
+    date: str = ""
+    language: str = ""
+    links: tuple[str, ...] = ()
+    hidden: int = 0
+    cut: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+class Budget:
+    """How much longer a document may be read, in time, characters and parts: long ones stop, and show what they have."""
+
+    __slots__ = ("_until", "chars", "parts")
+
+    def __init__(self, seconds: float = LIMITS.document_seconds, chars: int = LIMITS.page_chars) -> None:
+        self._until = time.monotonic() + seconds * LIMITS.document_share
+        self.parts = LIMITS.document_parts
+        self.chars = chars
+
+    @property
+    def spent(self) -> bool:
+        """Whether to stop."""
+        return self.chars <= 0 or self.parts <= 0 or self.late
+
+    def take(self) -> bool:
+        """Whether there is room for one more paragraph, or piece of one."""
+        self.parts -= 1
+        return self.parts >= 0 and not (self.parts % 64 == 0 and self.late)
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() >= self._until
+
+
+def too_long(content: str) -> str:
+    """The note on a document of which only `content` was read."""
+    return f"The document is longer than is read: only its first {len(content):,} characters are here."
+
+
+def iso_date(text: str) -> str:
+    """An ISO 8601 date, with its time when it has one, out of what metadata say; "" for anything else."""
+    match = _DATE.match(text.strip()[:40])
+    if match is None or not (1 <= int(match[2]) <= 12 and 1 <= int(match[3]) <= 31):
+        return ""
+    return match.group()

@@ -1,0 +1,298 @@
+"""PDF, Office, OpenDocument and EPUB: files of other programs (`files/`), and small ones made here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.documents.packages import archive, book, pdf, relations, slides, word, workbook
+
+from webseam.documents.document import Document
+from webseam.documents.read import read
+from webseam.errors import DocumentError
+
+FILES = Path(__file__).parent / "files"
+OFFICE = "application/vnd.openxmlformats-officedocument."
+
+
+def document(data: bytes, content_type: str = "") -> Document:
+    return read(data, url="https://example.com/files/it", content_type=content_type)
+
+
+def file(name: str) -> Document:
+    return document((FILES / name).read_bytes())
+
+
+# ------------------------------------------------------------------------------------------- PDF
+
+
+def test_a_pdf_is_read_in_reading_order_with_page_marks_and_its_outline_as_headings() -> None:
+    found = file("report.pdf")
+    assert (found.title, found.content_type) == ("The Yearly Report", "application/pdf")
+    assert (found.author, found.date) == ("Ann Author", "2000-01-01")
+    pages = found.content.split("[Page ")
+    assert pages[1] == (
+        "1]\n\n# 1. First Things\n\n"
+        "The first paragraph goes on over several lines of text, so that it has to be put together again, and its last word "
+        "but one is hyphenated at the end of a line.\n\n"
+        "A second paragraph stands below, after a gap, and it is also of two lines.\n\n"
+        "- one item of a list\n- another item of the list that is long enough to need two lines\n\n"
+        "| Year | Revenue | Profit |\n|---|---|---|\n| 2023 | 1,000 | 10 |\n| 2024 | 2,000 | 20 |\n\n"
+    )
+
+
+def test_columns_are_read_one_after_the_other_although_they_are_written_row_by_row() -> None:
+    page = file("report.pdf").content.split("[Page ")[2]
+    assert page.startswith("2]\n\n## Two columns\n\nA wide title above the two columns of this page\n\n")
+    places = [page.index(f"{side} column, line {line} ") for side in ("left", "right") for line in range(12)]
+    assert places == sorted(places)
+
+
+def test_text_that_nobody_sees_in_a_pdf_is_dropped_and_counted() -> None:
+    found = file("report.pdf")
+    page = found.content.split("[Page ")[3]
+    assert page == "3]\n\nWhat everybody sees.\n\nwhite words on black"
+    assert found.hidden == len("white words on white") + len("tiny words") + len("words beside the page")
+
+
+def test_a_page_that_is_turned_reads_as_it_is_shown() -> None:
+    assert file("turned.pdf").content == "The first line on a page that is turned and the second line of it."
+
+
+def test_one_page_has_no_mark_and_words_of_a_pdf_are_no_markdown() -> None:
+    assert document(pdf(1, "# a *star* [Page 7] <b>")).content == "\\# a \\*star\\* [Page 7] \\<b>"
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "words"),
+    [
+        ((FILES / "locked.pdf").read_bytes(), "unreadable", "is encrypted and asks for a password"),
+        ((FILES / "scan.pdf").read_bytes(), "empty", "(1 KB, pages: 1) has no text layer"),
+        (b"%PDF-1.7\n%\xe2\xe3", "unreadable", "(12 bytes) is damaged or cut off"),
+        (b"junk\n%PDF-1.7\n", "unreadable", "is damaged or cut off"),
+        (pdf(3, kids=False), "unreadable", "is damaged or cut off"),
+    ],
+)
+def test_a_pdf_without_text_is_a_sentence(data: bytes, kind: str, words: str) -> None:
+    with pytest.raises(DocumentError) as raised:
+        document(data, "text/html")
+    assert raised.value.kind == kind
+    assert words in raised.value.message.splitlines()[0]
+
+
+@pytest.mark.parametrize(("end", "pages"), [(b"xref", 5), (b"8 0 obj", 3)])
+def test_a_pdf_that_is_cut_off_gives_the_pages_that_are_there(end: bytes, pages: int) -> None:
+    whole = pdf(5, "words on a page")
+    found = document(whole[: whole.index(end)])
+    assert found.content.count("words on a page") == pages
+    assert found.truncated
+    assert found.notes[-1] == "The PDF is damaged or cut off: this is what could be read of it."
+
+
+def test_a_pdf_whose_beginning_is_lost_gives_the_pages_that_are_there() -> None:
+    whole = pdf(5, "words on a page")
+    found = document(b"%PDF-1.4\n" + whole[whole.index(b"3 0 obj") : whole.index(b"xref")])
+    assert found.content.count("words on a page") == 5
+
+
+def test_without_the_extra_a_pdf_is_refused_with_the_command_that_adds_it() -> None:
+    code = (
+        "import sys; sys.modules['pypdfium2'] = None\n"
+        "from webseam.documents.read import read\n"
+        "try: read(b'%PDF-1.7', url='https://example.com/')\n"
+        "except Exception as error: print(error.kind, error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == (
+        "unsupported_type This is a PDF document (application/pdf, 8 bytes), and what reads those is not installed: "
+        'pip install "webseam[documents]".'
+    )
+
+
+# ------------------------------------------------------------------------------------------- Word
+
+
+def test_a_word_document_keeps_its_structure() -> None:
+    found = file("report.docx")
+    assert (found.title, found.content_type) == ("Report", OFFICE + "wordprocessingml.document")
+    assert (found.author, found.date) == ("Ann Author", "2024-05-06T07:08:09Z")
+    assert found.content == (
+        "# Annual Report\n\n# First part\n\nSome **bold** and *italic* text with a * star.\n\n"
+        "- One\n  - Nested\n- Two\n\n1. First\n2. Second\n\n> A quote\n\n"
+        "| r0c0 r0c1 |  | r0c2 |\n|---|---|---|\n| r1c0 | r1c1 | r1c2 r2c2 |\n| r2c0 | r2c1 |  |\n\n"
+        "## Second part\n\nEnd."
+    )
+    assert found.hidden == len(" SECRET")
+
+
+def run(text: str, properties: str = "") -> str:
+    return f"<w:r><w:rPr>{properties}</w:rPr><w:t>{text}</w:t></w:r>"
+
+
+def paragraph(inside: str, properties: str = "") -> str:
+    return f"<w:p><w:pPr>{properties}</w:pPr>{inside}</w:p>"
+
+
+@pytest.mark.parametrize(
+    ("body", "content"),
+    [
+        (paragraph(run("a", "<w:b/>") + run("b", "<w:b/>") + run(" c")), "**ab** c"),
+        (paragraph(run("a", '<w:b w:val="0"/>') + run("b", "<w:strike/>")), "a~~b~~"),
+        (paragraph(run("x") + run("2", '<w:vertAlign w:val="superscript"/>')), "x^2"),
+        (paragraph(f"<w:hyperlink r:id='l'>{run('there')}</w:hyperlink>"), "[there](https://example.org/there)"),
+        (paragraph(f"<w:hyperlink r:id='j'>{run('there')}</w:hyperlink>"), "there"),
+        (
+            paragraph(
+                '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
+                '<w:r><w:instrText> HYPERLINK "https://example.org/f" </w:instrText></w:r>'
+                f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run("field")}'
+                '<w:r><w:fldChar w:fldCharType="end"/></w:r>' + run(" after")
+            ),
+            "[field](https://example.org/f) after",
+        ),
+        (paragraph(f"<w:del>{run('gone')}</w:del><w:ins>{run('new')}</w:ins>"), "new"),
+        (paragraph(run("a") + "<w:r><w:br/></w:r>" + run("b")), "a  \nb"),
+        (paragraph(run("h"), '<w:outlineLvl w:val="2"/>'), "### h"),
+        (f"<w:sdt><w:sdtContent>{paragraph(run('in a control'))}</w:sdtContent></w:sdt>", "in a control"),
+        (paragraph(run("# no heading")), "\\# no heading"),
+        (paragraph(run("a") + '<w:r><w:footnoteReference w:id="2"/></w:r>'), "a[^1]\n\n[^1]: The note."),
+        (
+            "<w:p><w:r><w:drawing><wp:docPr xmlns:wp='x' descr='A chart of tides'/></w:drawing></w:r></w:p>",
+            "A chart of tides",
+        ),
+        (
+            "<w:p><w:r><w:drawing><w:txbxContent>" + paragraph(run("boxed")) + "</w:txbxContent></w:drawing></w:r></w:p>",
+            "boxed",
+        ),
+    ],
+)  # fmt: skip
+def test_what_stands_in_a_paragraph(body: str, content: str) -> None:
+    links = relations(
+        l=("hyperlink", "https://example.org/there"),
+        j=("hyperlink", "javascript:alert(1)"),
+        n=("footnotes", "footnotes.xml"),
+    )
+    note = f"<w:footnotes xmlns:w='x'><w:footnote w:id='2'>{paragraph(run('The note.'))}</w:footnote></w:footnotes>"
+    data = word(body, {"word/_rels/document.xml.rels": links, "word/footnotes.xml": note})
+    assert document(data).content == content
+
+
+# ------------------------------------------------------------------------------------------- spreadsheets
+
+
+def test_a_workbook_is_a_heading_and_tables_for_each_sheet() -> None:
+    found = file("sales.xlsx")
+    assert (found.title, found.content_type) == ("Book", OFFICE + "spreadsheetml.sheet")
+    assert found.content == (
+        "## Sales\n\n| Item | Date | Price | Share | Ok |\n|---|---|---|---|---|\n"
+        "| Tea \\| cup | 2024-01-31 | 2.5 | 25% | TRUE |\n| Sum |  | 0.3 |  |  |\n\n"
+        "A remark\n\n[link](https://example.org/x)\n\n| Merged |  |\n|---|---|\n| 1 | 2 |\n\n## Empty"
+    )
+    assert found.notes == ("Hidden sheets were left out: 1.",)
+    assert found.links == ("https://example.org/x",)
+
+
+def test_a_sheet_that_says_it_is_colossal_costs_what_is_in_it() -> None:
+    cells = (
+        '<dimension ref="A1:XFD1048576"/><sheetData><row r="1"><c r="A1" t="s"><v>1</v></c><c r="XFD1"><v>5</v></c></row>'
+        '<row r="1048576"><c r="B1048576"><v>7</v></c></row></sheetData>'
+    )
+    found = document(workbook(cells, "<si><t>zero</t></si><si><r><t>rich </t></r><r><t>text</t></r><rPh><t>no</t></rPh></si>"))
+    assert found.content == "## One\n\nrich text\n\n7"
+    assert found.notes == ("The sheet “One” has more columns: its first 100 are here.",)
+    assert found.truncated
+
+
+def test_only_so_many_rows_are_read_and_it_is_said() -> None:
+    rows = "".join(f"<row><c><v>{row}</v></c><c><v>1</v></c></row>" for row in range(6_000))
+    found = document(workbook(f"<sheetData>{rows}</sheetData>"))
+    assert "| 4999 | 1 |" in found.content
+    assert "| 5000 | 1 |" not in found.content
+    assert found.notes == ("The sheet “One” has more rows: its first 5,000 are here.",)
+
+
+# ------------------------------------------------------------------------------------------- presentations
+
+
+def test_slides_come_in_order_with_titles_lists_tables_and_notes() -> None:
+    found = file("deck.pptx")
+    assert (found.title, found.content_type) == ("Deck", OFFICE + "presentationml.presentation")
+    assert found.content == (
+        "## Slide 1: Hello\n\n- Point\n  - Sub\n- Point 2[link](https://example.org/)\n\nNotes:\n\n> Say hello.\n\n"
+        "## Slide 2: Table\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    )
+
+
+def box(text: str) -> str:
+    return f"<sp><txBody><p><r><t>{text}</t></r></p></txBody></sp>"
+
+
+def test_the_order_of_slides_is_that_of_the_presentation_not_of_their_names() -> None:
+    found = document(slides(box("a"), f"<grpSp>{box('b')}</grpSp>", box("c"), shown=(2, 1, 0)))
+    assert found.content == "## Slide 1\n\nc\n\n## Slide 2\n\nb\n\n## Slide 3\n\na"
+
+
+# ------------------------------------------------------------------------------------------- OpenDocument, EPUB
+
+
+def test_an_opendocument_text_keeps_its_structure() -> None:
+    found = file("letter.odt")
+    assert (found.title, found.content_type) == ("ODT head", "application/vnd.oasis.opendocument.text")
+    assert found.content == "# ODT head\n\nPlain **bold** [link](https://example.org/o)\n\n- item"
+
+
+def open_document(kind: str, body: str) -> bytes:
+    return archive(
+        {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "content.xml": f"<document-content><body><{kind}>{body}</{kind}></body></document-content>",
+        },
+        stored=("mimetype",),
+    )
+
+
+def test_what_an_opendocument_sheet_repeats_is_bounded() -> None:
+    rows = (
+        '<table-row><table-cell value-type="date" date-value="2024-01-31"><p>31 Jan</p></table-cell>'
+        "<table-cell><p>b</p></table-cell></table-row>"
+        '<table-row number-rows-repeated="1048576"><table-cell number-columns-repeated="16384"/></table-row>'
+        '<table-row number-rows-repeated="999999">'
+        '<table-cell number-columns-repeated="999999"><p>x</p></table-cell></table-row>'
+    )
+    found = document(open_document("spreadsheet", f'<table name="S">{rows}</table>'))
+    assert found.content.startswith("## S\n\n| 2024-01-31 | b |\n|---|---|\n\n| x | x |")
+    assert len(found.content) < 5_000_000
+
+
+def test_an_opendocument_presentation_is_its_slides() -> None:
+    frames = "<frame class='title'><text-box><p>T</p></text-box></frame><frame><text-box><p>Words</p></text-box></frame>"
+    assert document(open_document("presentation", f"<page>{frames}</page>")).content == "## Slide 1: T\n\nWords"
+
+
+def test_a_book_is_its_chapters_in_the_order_of_the_spine() -> None:
+    chapters = {
+        "b.xhtml": "<html><body><h1>Two</h1><p>Second <a href='a.xhtml'>inner</a> <a href='https://example.org/o'>outer</a>.</p></body></html>",
+        "a.xhtml": "<html><body><h1>One</h1><p hidden>unseen</p><p>First.</p></body></html>",
+    }
+    found = document(book(chapters, spine=("a.xhtml", "b.xhtml")))
+    assert (found.title, found.language, found.content_type) == ("The Book", "en", "application/epub+zip")
+    assert found.content == (
+        "Contents:\n\n- Chapter b.xhtml\n- Chapter a.xhtml\n\n---\n\n# One\n\nFirst.\n\n---\n\n"
+        "# Two\n\nSecond inner [outer](https://example.org/o)."
+    )
+    assert found.hidden == len("unseen")
+    assert found.author == "Ann, Bob"
+
+
+def test_copy_protection_is_said() -> None:
+    rights = "<encryption><CipherReference URI='OPS/a.xhtml'/></encryption>"
+    with pytest.raises(DocumentError, match=r"copy-protected \(DRM\)") as raised:
+        document(book({"a.xhtml": "x"}, more={"META-INF/encryption.xml": rights}))
+    assert raised.value.kind == "unreadable"
+
+
+def test_encrypted_fonts_are_no_copy_protection() -> None:
+    rights = "<encryption><CipherReference URI='OPS/font.otf'/></encryption>"
+    assert "words" in document(book({"a.xhtml": "<p>words"}, more={"META-INF/encryption.xml": rights})).content
