@@ -25,7 +25,14 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 BUILD = ROOT / "build"
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-DIRECTIVES = {"language_level": 3, "annotation_typing": False, "embedsignature": False, "boundscheck": True, "wraparound": True, "cdivision": False}
+DIRECTIVES = {
+    "language_level": 3,
+    "annotation_typing": False,
+    "embedsignature": False,
+    "boundscheck": True,
+    "wraparound": True,
+    "cdivision": False,
+}
 # The same numbers as Python's: nothing is contracted, reordered or assumed.
 ARGUMENTS = {"msvc": ["/O2", "/fp:precise"], "unix": ["-O2", "-g0", "-ffp-contract=off", "-fno-fast-math"]}
 
@@ -85,9 +92,12 @@ def compile_in_place() -> list[Path]:
     os.chdir(ROOT)  # cythonize mirrors relative paths under its build directory
     try:
         extensions = [
-            Extension(".".join(path.relative_to(SOURCE).with_suffix("").parts), [str(path.relative_to(ROOT))]) for path in modules
+            Extension(".".join(path.relative_to(SOURCE).with_suffix("").parts), [str(path.relative_to(ROOT))])
+            for path in modules
         ]
-        made = cythonize(extensions, build_dir=str(BUILD / "c"), compiler_directives=DIRECTIVES, quiet=True, include_path=["src"])
+        made = cythonize(
+            extensions, build_dir=str(BUILD / "c"), compiler_directives=DIRECTIVES, quiet=True, include_path=["src"]
+        )
         command = Build(Distribution({"name": "webseam", "package_dir": {"": "src"}, "ext_modules": made}))
         command.inplace = True
         command.parallel = os.cpu_count()
@@ -108,7 +118,9 @@ def compile_in_place() -> list[Path]:
 
 def not_compiled(reason: str) -> None:
     """Say why, and what it means."""
-    print(f"Webseam is not compiled ({reason}): it gives the same answers, and reads pages several times slower.", file=sys.stderr)
+    print(
+        f"Webseam is not compiled ({reason}): it gives the same answers, and reads pages several times slower.", file=sys.stderr
+    )
 
 
 class CompiledHook(BuildHookInterface):  # type: ignore[type-arg]

@@ -54,12 +54,19 @@ class Styles:
     def __init__(self) -> None:
         self.known: dict[str, Concealment] = {}
         self.room = MAX_STYLE_CHARS
+        self.spoken: dict[str, bool] = {}  # classes: whether one says "for screen readers"
 
     def judge(self, style: str) -> Concealment:
         found = self.known.get(style)
         if found is None:
             self.room -= len(style)
             found = self.known[style] = concealment(style) if self.room > 0 else Concealment.BOX
+        return found
+
+    def is_spoken(self, names: str) -> bool:
+        found = self.spoken.get(names)
+        if found is None:
+            found = self.spoken[names] = not _SCREEN_READER.isdisjoint(names.lower().split())
         return found
 
 
@@ -75,20 +82,26 @@ def hidden_by(element: Element, styles: Styles) -> Concealment:
     if "hidden" in attributes or attributes.get("aria-hidden", "").strip().lower() == "true":
         return Concealment.SCRIPTED
     names = attributes.get("class")
-    if names and not _SCREEN_READER.isdisjoint(names.lower().split()):
+    if names and styles.is_spoken(names):
         return Concealment.BOX
     style = attributes.get("style")
     return styles.judge(style) if style else Concealment.NONE
 
 
-def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
+def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
     """Take hidden elements out of the tree. Returns how many characters went, and whether some were let be for their share.
 
     `scripted` says whether the page has scripts that might show what it hides.
     """
     elements, parents = preorder(root)
     styles = Styles()
-    how = {index: kind for index, element in enumerate(elements) if index and (kind := hidden_by(element, styles)).value}
+    how: dict[int, Concealment] = {}
+    for index in range(1, len(elements)):
+        element = elements[index]
+        if element.attrs or element.tag == "noembed":
+            kind = hidden_by(element, styles)
+            if kind is not Concealment.NONE:
+                how[index] = kind
     if not how:
         return 0, False
     dropped = 0
@@ -108,8 +121,8 @@ def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
     hidden = set(how)
     sizes, weights, shown = _measure(elements, parents)
     outermost = _outermost_within(0, elements, parents, hidden)
-    visible = weights[0] - sum(weights[index] for index in outermost)
-    with_frame = shown[0] - sum(shown[index] for index in outermost)
+    visible = weights[0] - sum([weights[index] for index in outermost])
+    with_frame = shown[0] - sum([shown[index] for index in outermost])
     waits = scripted and visible < NEARLY_EMPTY and with_frame < NEARLY_EMPTY_WITH_FRAME
     let_be = False
     while waits and visible < ENOUGH:
@@ -121,13 +134,13 @@ def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
         let_be = True
         outermost.remove(largest)
         inside = _outermost_within(largest, elements, parents, hidden)
-        visible += weights[largest] - sum(weights[index] for index in inside)
+        visible += weights[largest] - sum([weights[index] for index in inside])
         outermost += inside
     gone = {id(elements[index]) for index in outermost}
     for parent in {parents[index] for index in outermost}:
         element = elements[parent]
         element.children = [child for child in element.children if id(child) not in gone]
-    return dropped + sum(sizes[index] for index in outermost), let_be
+    return dropped + sum([sizes[index] for index in outermost]), let_be
 
 
 def _drop_text(element: Element) -> tuple[int, int]:
@@ -156,20 +169,30 @@ def _drop_text(element: Element) -> tuple[int, int]:
 def _measure(elements: list[Element], parents: list[int]) -> tuple[list[int], list[int], list[int]]:
     """Of every element: the characters in it; those that are neither in a link nor in the frame around the content; and those
     that are not in a menu."""
-    sizes = [sum(len(child.strip()) for child in element.children if isinstance(child, str)) for element in elements]
+    sizes: list[int] = []
+    weights: list[int] = []
+    shown: list[int] = []
     aside: list[bool] = []
     unseen: list[bool] = []
-    for index, element in enumerate(elements):
-        aside.append(element.tag in _FRAME or (index > 0 and aside[parents[index]]))
-        unseen.append(element.tag in _NOT_SEEN or (index > 0 and unseen[parents[index]]))
-    weights = [0 if out else size for size, out in zip(sizes, aside, strict=True)]
-    shown = [0 if out else size for size, out in zip(sizes, unseen, strict=True)]
+    for index in range(len(elements)):
+        element = elements[index]
+        parent = parents[index]
+        size = 0
+        for child in element.children:
+            if isinstance(child, str):
+                size += len(child.strip())
+        aside.append(element.tag in _FRAME or (index > 0 and aside[parent]))
+        unseen.append(element.tag in _NOT_SEEN or (index > 0 and unseen[parent]))
+        sizes.append(size)
+        weights.append(0 if aside[index] else size)
+        shown.append(0 if unseen[index] else size)
     for index in range(len(elements) - 1, 0, -1):
-        if elements[index].tag in _IN_MENUS and shown[index] <= FEW_WORDS:
+        parent = parents[index]
+        if shown[index] <= FEW_WORDS and elements[index].tag in _IN_MENUS:
             shown[index] = 0
-        sizes[parents[index]] += sizes[index]
-        weights[parents[index]] += weights[index]
-        shown[parents[index]] += shown[index]
+        sizes[parent] += sizes[index]
+        weights[parent] += weights[index]
+        shown[parent] += shown[index]
     return sizes, weights, shown
 
 
@@ -178,9 +201,10 @@ def _outermost_within(top: int, elements: list[Element], parents: list[int], hid
     covered: set[int] = set()
     found: list[int] = []
     for index in range(top + 1, len(elements)):
-        if parents[index] < top:
+        parent = parents[index]
+        if parent < top:
             break
-        if parents[index] in covered:
+        if parent in covered:
             covered.add(index)
         elif index in hidden:
             covered.add(index)

@@ -21,8 +21,8 @@ _SCRIPT = re.compile(
     re.IGNORECASE,
 )
 
-# What begins an escape sequence of a terminal, or a reference to it (a reference to U+009B means another character).
-_ESCAPE = re.compile("[\x1b\x9b]|&#(?:x0{0,9}1b|0{0,9}27)", re.IGNORECASE)
+# A reference to what begins an escape sequence of a terminal (a reference to U+009B means another character).
+_REFERENCE = re.compile("&#(?:[xX]0{0,9}1[bB]|0{0,9}27)")
 
 MUCH_HIDDEN = 500
 """Hidden characters from which a page is worth a note, when they are also a fifth of what is shown."""
@@ -43,7 +43,7 @@ class HtmlPage:
 def read_html(text: str, *, url: str) -> HtmlPage:
     """Read a page. `content` is empty only when it shows no text at all and says nothing about itself."""
     parsed = parse(text)
-    escapes = _drop_escapes(parsed.html) if _ESCAPE.search(text) else 0
+    escapes = _drop_escapes(parsed.html) if _has_escapes(text) else 0
     base = Base(url, parsed.head)
     head = read_head(parsed, base)
     links = page_links(parsed.html, base)
@@ -62,6 +62,10 @@ def read_html(text: str, *, url: str) -> HtmlPage:
     if not content:
         _instead_of_nothing(page, parsed.body, base)
     return page
+
+
+def _has_escapes(text: str) -> bool:
+    return "\x1b" in text or "\x9b" in text or ("&#" in text and _REFERENCE.search(text) is not None)
 
 
 def _drop_escapes(root: Element) -> int:

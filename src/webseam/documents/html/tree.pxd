@@ -9,11 +9,16 @@ cdef class Element:
 
 cpdef bint is_block(str tag)
 
-@cython.locals(elements=list, parents=list, stack=list, above=list, element=Element, child=object, index=Py_ssize_t, parent=Py_ssize_t, place=Py_ssize_t)
+@cython.locals(elements=list, parents=list)
 cpdef tuple preorder(Element root)
 
-@cython.locals(parts=list, stack=list, element=Element)
+@cython.locals(index=Py_ssize_t)
+cdef int _number(Element element, Py_ssize_t parent, list elements, list parents) except -1
+
+@cython.locals(parts=list)
 cpdef str text_of(Element element)
+
+cdef int _gather(Element element, list parts) except -1
 
 @cython.locals(stack=list, element=Element)
 cpdef first(Element root, str tag)
