@@ -14,12 +14,9 @@ import os
 import sys
 import sysconfig
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
@@ -37,7 +34,7 @@ DIRECTIVES = {
 ARGUMENTS = {"msvc": ["/O2", "/fp:precise"], "unix": ["-O2", "-g0", "-ffp-contract=off", "-fno-fast-math"]}
 
 
-class NotCompiled(Exception):
+class NotCompiledError(Exception):
     """Why there is nothing compiled, in a sentence."""
 
 
@@ -62,16 +59,10 @@ def stale() -> list[Path]:
     ]
 
 
-def compiled() -> Iterator[Path]:
-    """Every extension module beside a source, of whatever Python."""
-    for path in [*SOURCE.rglob("*.so"), *SOURCE.rglob("*.pyd")]:
-        yield path
-
-
 def compile_in_place() -> list[Path]:
-    """Compile what has changed, beside its source; the extension modules that are there then. Raises `NotCompiled`."""
+    """Compile what has changed, beside its source; the extension modules that are there then. Raises `NotCompiledError`."""
     if os.environ.get("WEBSEAM_PURE"):
-        raise NotCompiled("WEBSEAM_PURE is set")
+        raise NotCompiledError("WEBSEAM_PURE is set")
     try:
         from Cython.Build import cythonize
         from Cython.Compiler.Errors import CompileError as CythonError
@@ -79,7 +70,7 @@ def compile_in_place() -> list[Path]:
         from setuptools.command.build_ext import build_ext
         from setuptools.errors import BaseError, CCompilerError
     except ImportError as error:
-        raise NotCompiled(f"{error.name or error} is not installed: pip install cython setuptools") from None
+        raise NotCompiledError(f"{error.name or error} is not installed: pip install cython setuptools") from None
 
     class Build(build_ext):  # type: ignore[misc] # setuptools has no types
         def build_extensions(self) -> None:
@@ -95,7 +86,7 @@ def compile_in_place() -> list[Path]:
             Extension(".".join(path.relative_to(SOURCE).with_suffix("").parts), [str(path.relative_to(ROOT))])
             for path in modules
         ]
-        made = cythonize(
+        made = cythonize(  # type: ignore[no-untyped-call]
             extensions, build_dir=str(BUILD / "c"), compiler_directives=DIRECTIVES, quiet=True, include_path=["src"]
         )
         command = Build(Distribution({"name": "webseam", "package_dir": {"": "src"}, "ext_modules": made}))
@@ -107,7 +98,7 @@ def compile_in_place() -> list[Path]:
     except CythonError as error:
         raise SystemExit(f"Cython refuses a module of ours: {error}") from error
     except (BaseError, CCompilerError, OSError) as error:
-        raise NotCompiled(f"there is no C compiler that works: {str(error).splitlines()[0]}") from None
+        raise NotCompiledError(f"there is no C compiler that works: {str(error).splitlines()[0]}") from None
     finally:
         os.chdir(before)
     found = [target(path) for path in modules]
@@ -117,7 +108,9 @@ def compile_in_place() -> list[Path]:
 
 
 def not_compiled(reason: str) -> None:
-    """Say why, and what it means."""
+    """Say why, and what it means; what was compiled of other sources than there are now must not run."""
+    for source in stale():
+        target(source).unlink()
     print(
         f"Webseam is not compiled ({reason}): it gives the same answers, and reads pages several times slower.", file=sys.stderr
     )
@@ -130,7 +123,7 @@ class CompiledHook(BuildHookInterface):  # type: ignore[type-arg]
         """Compile; a wheel with extension modules is for this platform and Python alone."""
         try:
             made = compile_in_place()
-        except NotCompiled as reason:
+        except NotCompiledError as reason:
             not_compiled(str(reason))
             return
         build_data["pure_python"] = False
@@ -142,12 +135,12 @@ class CompiledHook(BuildHookInterface):  # type: ignore[type-arg]
 def main() -> int:
     """Compile, or with `--clean` take away what was compiled."""
     if "--clean" in sys.argv[1:]:
-        for path in compiled():
+        for path in [*SOURCE.rglob("*.so"), *SOURCE.rglob("*.pyd")]:
             path.unlink()
         return 0
     try:
         print(f"{len(compile_in_place())} modules are compiled.")
-    except NotCompiled as reason:
+    except NotCompiledError as reason:
         not_compiled(str(reason))
     return 0
 

@@ -14,11 +14,12 @@ FENCE_CHARS = 1_000
 """Room for what is put around a text that is cut: a fence, or the lines of JSON."""
 
 
-def read(data: bytes, *, url: str, content_type: str = "") -> Document:
+def read(data: bytes, *, url: str, content_type: str = "", links: bool = True) -> Document:
     """The text of one document.
 
     `url` is where it was found: links are resolved against it, and its ending helps to tell what it is. `content_type` is
-    HTTP's, charset and all. Raises `DocumentError`: `unsupported_type` for what is not text, `too_large`, and `empty`.
+    HTTP's, charset and all. Without `links` those of the page are not gathered: whoever reads its text needs none. Raises
+    `DocumentError`: `unsupported_type` for what is not text, `too_large`, and `empty`.
     """
     if len(data) > LIMITS.body_bytes:
         raise DocumentError(
@@ -33,16 +34,16 @@ def read(data: bytes, *, url: str, content_type: str = "") -> Document:
     markup = judged.form in (Form.HTML, Form.XML)
     decoded = decode(data, charset=charset_of(content_type), markup=markup)
     if judged.form is Form.HTML:
-        return _html(decoded.text, decoded.encoding, decoded.note, url)
+        return _html(decoded.text, decoded.encoding, decoded.note, url, links=links)
     text, hidden = drop_invisible(decoded.text)
     title = ""
-    links: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
     if judged.form is Form.MARKDOWN:
         text, title = drop_front_matter(text)
         text, commented = drop_comments(text)
         hidden += commented
         title = " ".join((title or markdown_title(text)).split())[: LIMITS.title_chars]
-        links = markdown_links(text, url)
+        found = markdown_links(text, url) if links else ()
     notes = [decoded.note] if decoded.note else []
     text, truncated = _bounded(text, notes, limit=LIMITS.page_chars - FENCE_CHARS)
     content = as_markdown(text, judged)
@@ -55,17 +56,17 @@ def read(data: bytes, *, url: str, content_type: str = "") -> Document:
         content=content,
         content_type=judged.content_type,
         encoding=decoded.encoding,
-        links=links,
+        links=found,
         notes=tuple(notes),
         hidden=hidden,
         truncated=truncated,
     )
 
 
-def _html(text: str, encoding: str, note: str, url: str) -> Document:
+def _html(text: str, encoding: str, note: str, url: str, *, links: bool) -> Document:
     from webseam.documents.html.page import read_html  # the parser takes a while to load, and plain text does not need it
 
-    page = read_html(text, url=url)
+    page = read_html(text, url=url, links=links)
     notes = [note] if note else []
     notes += page.notes
     content, smuggled = drop_invisible(page.content)

@@ -72,7 +72,7 @@ class BuiltinReader:
         with self._call.step("document", bytes=len(reply.body)) as step:
             try:
                 document = await read_in_worker(
-                    self._pool, reply.body, url=reply.url, content_type=content_type, seconds=seconds
+                    self._pool, reply.body, url=reply.url, content_type=content_type, links=False, seconds=seconds
                 )
             except DocumentError as error:
                 raise DocumentError(f"{place(reply.url)}: {error.message}", kind=error.kind) from None

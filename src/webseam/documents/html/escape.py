@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from webseam.documents.html.chars import collapse, has_marks
+from webseam.documents.chars import collapse, has_marks
 
 _INLINE = re.compile(r"`|~(?=~)|(?<=~)~|\*(?=\S)|(?<=\S)\*|<(?=[A-Za-z/!?])|\](?=[(\[:])")
 _UNDERSCORES = re.compile(r"(?<![\w\\])_+(?=\w)")

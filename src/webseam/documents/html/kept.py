@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 from webseam.config import LIMITS
 from webseam.documents.html.tree import Element
-
 
 LEFT_BEHIND = frozenset(
     {

@@ -1,4 +1,4 @@
-"""From the HTML that a parser writes of its tree to our tree: compiled (`_load.pyx`), or else in Python, with the same answer."""
+"""From the HTML that a parser writes of its tree to our tree: compiled (`_load.pyx`), or in Python with the same answer."""
 
 from __future__ import annotations
 

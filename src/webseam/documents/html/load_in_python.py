@@ -41,7 +41,7 @@ _WRITTEN_CHARS = 6 * STYLE_CHARS
 """Of a value that are looked at: as many as are kept of the longest, were each written as a reference."""
 
 _MISMATCHED = 64
-"""Open elements that are looked through for the one that an end tag closes. It is the innermost, save in the HTML of formulas."""
+"""Open elements that are looked through for the one that an end tag closes: the innermost, save in the HTML of formulas."""
 
 _IN_SCRIPT = re.compile(
     r"<!---*>|(?P<escape><!--)|(?P<end>-->)|(?P<close></script(?=[\t\n\f\r />]))|(?P<start><script(?=[\t\n\f\r />]))",
@@ -112,11 +112,13 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
         while at < size and html[at] == " ":
             start = html.find("=", at + 2)
             if start < 0:
+                at = size
                 break
             name = html[at + 1 : start]
             start += 2
             end = html.find('"', start)
             if end < 0:
+                at = size
                 break
             at = end + 1
             if name in wanted:

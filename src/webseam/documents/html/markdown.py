@@ -92,10 +92,7 @@ def _trimmed(blocks: list[tuple[Kind, str]]) -> list[tuple[Kind, str]]:
 
 
 def _holds_block(element: Element) -> bool:
-    for child in element.children:
-        if not isinstance(child, str) and child.blocky:
-            return True
-    return False
+    return bool([child for child in element.children if not isinstance(child, str) and child.blocky])
 
 
 class _Writer:
@@ -271,7 +268,7 @@ class _Writer:
                 items.append((text, tight))
                 number += step
         self.indents -= 1
-        tight = all([tight for _, tight in items])
+        tight = not [text for text, tight in items if not tight]
         self.add("list", ("\n" if tight else "\n\n").join([text for text, _ in items]), into)
 
     def item(self, marker: str, element: Element) -> tuple[str, bool]:

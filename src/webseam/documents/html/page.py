@@ -40,19 +40,19 @@ class HtmlPage:
     notes: list[str] = field(default_factory=list)
 
 
-def read_html(text: str, *, url: str) -> HtmlPage:
+def read_html(text: str, *, url: str, links: bool = True) -> HtmlPage:
     """Read a page. `content` is empty only when it shows no text at all and says nothing about itself."""
     parsed = parse(text)
     escapes = _drop_escapes(parsed.html) if _has_escapes(text) else 0
     base = Base(url, parsed.head)
     head = read_head(parsed, base)
-    links = page_links(parsed.html, base)
-    hidden, let_be = drop_hidden(parsed.html, scripted=_SCRIPT.search(text) is not None)
+    found = page_links(parsed.html, base) if links else ()
+    hidden, let_be = drop_hidden(parsed.html, scripted=_has_scripts(text))
     chosen = main_content(parsed.body)
     content, truncated = to_markdown(chosen.nodes, base, without=chosen.without)
     if not content and chosen.without:
         content, truncated = to_markdown((parsed.body,), base)
-    page = HtmlPage(head, content, links, hidden + escapes, truncated or parsed.cut)
+    page = HtmlPage(head, content, found, hidden + escapes, truncated or parsed.cut)
     if let_be:
         page.notes.append("The page hides its text until a script runs; it is given as the server sent it.")
     elif hidden > max(MUCH_HIDDEN, len(content) // 5):
@@ -62,6 +62,15 @@ def read_html(text: str, *, url: str) -> HtmlPage:
     if not content:
         _instead_of_nothing(page, parsed.body, base)
     return page
+
+
+def _has_scripts(text: str) -> bool:
+    at = text.find("<script")
+    while at >= 0:  # nearly every page has one, written like this: a search for all that it might be comes after
+        if _SCRIPT.match(text, at):
+            return True
+        at = text.find("<script", at + 1)
+    return _SCRIPT.search(text) is not None
 
 
 def _has_escapes(text: str) -> bool:
