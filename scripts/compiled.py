@@ -98,7 +98,7 @@ def compile_in_place() -> list[Path]:
     except CythonError as error:
         raise SystemExit(f"Cython refuses a module of ours: {error}") from error
     except (BaseError, CCompilerError, OSError) as error:
-        raise NotCompiledError(f"there is no C compiler that works: {str(error).splitlines()[0]}") from None
+        raise NotCompiledError(f"there is no C compiler that works: {str(error).splitlines()[0][:100]}") from None
     finally:
         os.chdir(before)
     found = [target(path) for path in modules]

@@ -1,6 +1,7 @@
 cimport cython
 from webseam.documents.html.tree cimport Element, first, preorder
 
+cdef object _NONE, _SCRIPTED, _BOX
 cdef frozenset _SCREEN_READER, _FRAME, _NOT_SEEN, _IN_MENUS
 
 @cython.final
@@ -12,7 +13,7 @@ cdef class Styles:
     cpdef judge(self, str style)
     cpdef bint is_spoken(self, str names) except -1
 
-@cython.locals(attributes=dict, names=str, style=str, value=str)
+@cython.locals(attributes=dict, value=str)
 cpdef hidden_by(Element element, Styles styles)
 
 @cython.locals(
@@ -21,6 +22,15 @@ cpdef hidden_by(Element element, Styles styles)
     hidden=set,
 )
 cpdef tuple drop_hidden(Element root, bint scripted)
+
+@cython.locals(gone=set, element=Element, parent=Py_ssize_t)
+cdef _take_out(list places, list elements, list parents)
+
+@cython.locals(out=list, element=Element, visible=Py_ssize_t, index=Py_ssize_t, outside=bint)
+cdef bint _shows_enough(list elements, list parents, set hidden) except -1
+
+@cython.locals(size=Py_ssize_t)
+cdef Py_ssize_t _size_of(Element element) except -1
 
 @cython.locals(one=Element, inner=Element, kept=list, stack=list, dropped=Py_ssize_t, work=Py_ssize_t)
 cdef tuple _drop_text(Element element)

@@ -48,6 +48,9 @@ _IN_MENUS = frozenset({"a", "button"})
 _FORMULA = "mwe-math-mathml"
 
 
+_NONE, _SCRIPTED, _BOX = Concealment.NONE, Concealment.SCRIPTED, Concealment.BOX
+
+
 class Styles:
     """The inline styles of one page, each judged once; beyond `MAX_STYLE_CHARS` none is read, and its element not shown."""
 
@@ -73,19 +76,23 @@ class Styles:
 def hidden_by(element: Element, styles: Styles) -> Concealment:
     """How `element` says of itself that it is not shown."""
     if element.tag == "noembed":
-        return Concealment.BOX
+        return _BOX
     attributes = element.attrs
     if not attributes:
-        return Concealment.NONE
-    if "popover" in attributes or attributes.get("hidden", "").strip().lower() == "until-found":
-        return Concealment.BOX
-    if "hidden" in attributes or attributes.get("aria-hidden", "").strip().lower() == "true":
-        return Concealment.SCRIPTED
-    names = attributes.get("class")
-    if names and styles.is_spoken(names):
-        return Concealment.BOX
-    style = attributes.get("style")
-    return styles.judge(style) if style else Concealment.NONE
+        return _NONE
+    if "popover" in attributes:
+        return _BOX
+    value = attributes.get("hidden")
+    if value is not None:
+        return _BOX if value.strip().lower() == "until-found" else _SCRIPTED
+    value = attributes.get("aria-hidden")
+    if value is not None and value.strip().lower() == "true":
+        return _SCRIPTED
+    value = attributes.get("class")
+    if value and styles.is_spoken(value):
+        return _BOX
+    value = attributes.get("style")
+    return styles.judge(value) if value else _NONE
 
 
 def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
@@ -100,7 +107,7 @@ def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
         element = elements[index]
         if element.attrs or element.tag == "noembed":
             kind = hidden_by(element, styles)
-            if kind is not Concealment.NONE:
+            if kind is not _NONE:
                 how[index] = kind
     if not how:
         return 0, False
@@ -119,11 +126,15 @@ def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
             del how[index]
             elements[index].children = [formula]
     hidden = set(how)
+    if not scripted or _shows_enough(elements, parents, hidden):
+        outermost = _outermost_within(0, elements, parents, hidden)
+        _take_out(outermost, elements, parents)
+        return dropped + sum([_size_of(elements[index]) for index in outermost]), False
     sizes, weights, shown = _measure(elements, parents)
     outermost = _outermost_within(0, elements, parents, hidden)
     visible = weights[0] - sum([weights[index] for index in outermost])
     with_frame = shown[0] - sum([shown[index] for index in outermost])
-    waits = scripted and visible < NEARLY_EMPTY and with_frame < NEARLY_EMPTY_WITH_FRAME
+    waits = visible < NEARLY_EMPTY and with_frame < NEARLY_EMPTY_WITH_FRAME
     let_be = False
     while waits and visible < ENOUGH:
         # The page waits for a script: show the largest hidden part, and judge anew what is hidden inside it.
@@ -136,11 +147,40 @@ def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
         inside = _outermost_within(largest, elements, parents, hidden)
         visible += weights[largest] - sum([weights[index] for index in inside])
         outermost += inside
-    gone = {id(elements[index]) for index in outermost}
-    for parent in {parents[index] for index in outermost}:
-        element = elements[parent]
-        element.children = [child for child in element.children if id(child) not in gone]
+    _take_out(outermost, elements, parents)
     return dropped + sum([sizes[index] for index in outermost]), let_be
+
+
+def _take_out(places: list[int], elements: list[Element], parents: list[int]) -> None:
+    gone = {elements[index] for index in places}
+    for parent in {parents[index] for index in places}:
+        element = elements[parent]
+        element.children = [child for child in element.children if isinstance(child, str) or child not in gone]
+
+
+def _shows_enough(elements: list[Element], parents: list[int], hidden: set[int]) -> bool:
+    """Whether a page shows so much outside its links and its frame that it waits for no script. Most say it in a few lines."""
+    out: list[bool] = []
+    visible = 0
+    for index in range(len(elements)):
+        element = elements[index]
+        outside = element.tag in _FRAME or (index > 0 and (index in hidden or out[parents[index]]))
+        out.append(outside)
+        if not outside:
+            for child in element.children:
+                if isinstance(child, str):
+                    visible += len(child.strip())
+            if visible >= NEARLY_EMPTY:
+                return True
+    return False
+
+
+def _size_of(element: Element) -> int:
+    """The characters in an element."""
+    size = 0
+    for child in element.children:
+        size += len(child.strip()) if isinstance(child, str) else _size_of(child)
+    return size
 
 
 def _drop_text(element: Element) -> tuple[int, int]:
