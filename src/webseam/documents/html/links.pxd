@@ -3,6 +3,7 @@ from webseam.documents.html.tree cimport Element
 
 @cython.final
 cdef class Base:
+    cdef str _folder
     cdef str _here
     cdef str _root
     cdef str _url
