@@ -32,7 +32,14 @@ $(READY): requirements/dev.txt pyproject.toml
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	$(RUN) -c 'import pathlib; pathlib.Path("$(READY)").touch()'
 
-demo: $(READY)
+# What is compiled is made again when its source is newer; without a C compiler everything runs as Python.
+COMPILED := $(VENV)/.compiled
+
+$(COMPILED): $(READY) scripts/compiled.py $(wildcard src/webseam/documents/*.p* src/webseam/documents/html/*.p*)
+	$(RUN) scripts/compiled.py
+	$(RUN) -c 'import pathlib; pathlib.Path("$(COMPILED)").touch()'
+
+demo: $(COMPILED)
 	$(RUN) -m webseam demo
 
 PEERS := $(VENV)/.peers
@@ -43,10 +50,10 @@ $(PEERS): $(READY) scripts/peers.py requirements/mcp1.txt requirements/clients.t
 
 test: lint quick
 
-quick: $(PEERS)
+quick: $(PEERS) $(COMPILED)
 	$(RUN) -m pytest -m "not prove"
 
-prove: $(PEERS)
+prove: $(PEERS) $(COMPILED)
 	$(RUN) -m pytest -m prove
 
 conformance: $(READY)
@@ -58,7 +65,7 @@ lint: $(READY)
 	$(RUN) -m mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)
+bench: $(COMPILED)
 	$(RUN) bench/run.py $(BENCH)
 
 platforms: $(READY)
@@ -71,4 +78,5 @@ wheel: $(READY)
 	$(RUN) -m hatchling build -t wheel
 
 clean:
-	$(PYTHON) -c 'import shutil; [shutil.rmtree(p, ignore_errors=True) for p in (".venv", "dist", ".mypy_cache", ".ruff_cache", ".pytest_cache")]'
+	$(PYTHON) -c 'import pathlib; [p.unlink() for e in ("so", "pyd") for p in pathlib.Path("src").rglob("*." + e)]'
+	$(PYTHON) -c 'import shutil; [shutil.rmtree(p, ignore_errors=True) for p in (".venv", "dist", "build", ".mypy_cache", ".ruff_cache", ".pytest_cache")]'

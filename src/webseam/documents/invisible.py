@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from webseam.documents.chars import has_invisible
+
 _SUSPECTS = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
@@ -51,7 +53,7 @@ def drop_invisible(text: str) -> tuple[str, int]:
         text = text.replace("\x0c", " ")
     if "\u2800" in text:
         text = text.replace("\u2800", " ")
-    if _SUSPECTS.search(text) is None:
+    if not has_invisible(text):
         return text, 0
     kept: list[str] = []
     dropped = 0

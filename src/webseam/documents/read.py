@@ -39,13 +39,15 @@ def read(
     url: str,
     content_type: str = "",
     whole: bool = False,
+    links: bool = True,
     seconds: float = LIMITS.document_seconds,
 ) -> Document:
     """The text of one document.
 
     `url` is where it was found: links are resolved against it, and its ending helps to tell what it is. `content_type` is
-    HTTP's, charset and all. `whole` asks for all of a page that is HTML, not its main content. `seconds` is the time that
-    there is: long documents stop before it is over and give what was read.
+    HTTP's, charset and all. `whole` asks for all of a page that is HTML, not its main content. Without `links` those of a page
+    are not gathered: whoever reads its text needs none. `seconds` is the time that there is: long documents stop before it is
+    over and give what was read.
 
     Raises `DocumentError`: `unsupported_type` for what is not read, `unreadable` for what is encrypted or too damaged,
     `too_large`, and `empty`.
@@ -67,20 +69,20 @@ def read(
     markup = judged.form in (Form.HTML, Form.XML)
     decoded = decode(data, charset=charset_of(content_type), markup=markup)
     if judged.form is Form.HTML:
-        return _html(decoded.text, decoded.encoding, decoded.note, url, whole=whole)
+        return _html(decoded.text, decoded.encoding, decoded.note, url, whole=whole, links=links)
     text, hidden = drop_invisible(decoded.text)
     if (extract := _feed(text, url, judged, Budget(seconds))) is not None:
         extract.hidden += hidden
         extract.notes += [decoded.note] if decoded.note else []
         return _document(extract, judged, decoded.encoding)
     title = ""
-    links: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
     if judged.form is Form.MARKDOWN:
         text, title = drop_front_matter(text)
         text, commented = drop_comments(text)
         hidden += commented
         title = " ".join((title or markdown_title(text)).split())[: LIMITS.title_chars]
-        links = markdown_links(text, url)
+        found = markdown_links(text, url) if links else ()
     notes = [decoded.note] if decoded.note else []
     text, truncated = _bounded(text, notes, limit=LIMITS.page_chars - FENCE_CHARS)
     content = as_markdown(text, judged)
@@ -93,7 +95,7 @@ def read(
         content=content,
         content_type=judged.content_type,
         encoding=decoded.encoding,
-        links=links,
+        links=found,
         notes=tuple(notes),
         hidden=hidden,
         truncated=truncated,
@@ -138,10 +140,10 @@ def _line(text: str) -> str:
     return " ".join(drop_invisible(text)[0].split())[: LIMITS.title_chars]
 
 
-def _html(text: str, encoding: str, note: str, url: str, *, whole: bool) -> Document:
+def _html(text: str, encoding: str, note: str, url: str, *, whole: bool, links: bool) -> Document:
     from webseam.documents.html.page import read_html  # the parser takes a while to load, and plain text does not need it
 
-    page = read_html(text, url=url, whole=whole)
+    page = read_html(text, url=url, whole=whole, links=links)
     notes = [note] if note else []
     notes += page.notes
     content, smuggled = drop_invisible(page.content)

@@ -83,6 +83,7 @@ class BuiltinReader:
                     url=reply.url,
                     content_type=content_type,
                     whole=self._call.whole,
+                    links=False,
                     seconds=seconds,
                 )
             except DocumentError as error:

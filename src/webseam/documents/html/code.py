@@ -23,15 +23,15 @@ def fenced(code: str, language: str = "") -> str:
     code = code.strip("\n").rstrip()
     if not code.strip():
         return ""
-    longest = max((len(run) for run in _FENCE.findall(code)), default=2)
+    longest = max([len(run) for run in _FENCE.findall(code)], default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{code}\n{fence}"
 
 
 def code_span(text: str) -> str:
-    if not text:
-        return ""
-    longest = max((len(run) for run in _TICKS.findall(text)), default=0)
+    if "`" not in text:
+        return f"`{text}`" if text else ""
+    longest = max([len(run) for run in _TICKS.findall(text)], default=0)
     ticks = "`" * (longest + 1)
     pad = " " if text[0] == "`" or text[-1] == "`" else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
@@ -70,9 +70,15 @@ def verbatim(element: Element) -> str:
 def named_language(element: Element) -> str:
     """The language that the class of `element` names, in the ways highlighters do ("language-py", "highlight-source-js")."""
     attributes = element.attrs
+    if not attributes:
+        return ""
     name = attributes.get("data-lang") or attributes.get("data-language") or ""
-    if not name and (match := _LANGUAGE.search(attributes.get("class", "")[:300])):
-        name = match[1]
+    if not name:
+        names = attributes.get("class", "")
+        if not ("lang" in names or "highlight-" in names or "brush:" in names or "sourceCode" in names):
+            return ""
+        if match := _LANGUAGE.search(names[:300]):
+            name = match[1]
     if not re.fullmatch(r"[A-Za-z0-9+#.-]{1,20}", name) or name.lower() in _NO_LANGUAGE:
         return ""
     return name.lower()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-_SPACES = re.compile(r"[ \t\n\f\r\u2028\u2029\x85]+")
+from webseam.documents.chars import collapse, has_marks
+
 _INLINE = re.compile(r"`|~(?=~)|(?<=~)~|\*(?=\S)|(?<=\S)\*|<(?=[A-Za-z/!?])|\](?=[(\[:])")
 _UNDERSCORES = re.compile(r"(?<![\w\\])_+(?=\w)")
 _BRACKETS = re.compile(r"[\[\]]")
@@ -16,9 +17,12 @@ _LINE_START = re.compile(r"#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|={2,}(?=\s*$)|-{2,}(?=
 _ORDERED = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 
 
-def escape(text: str, *, in_link: bool = False) -> str:
+def escape(text: str, in_link: bool = False) -> str:
     """Page text as Markdown that shows it: white space collapsed; with `in_link`, unable to end the link's text."""
-    escaped = _INLINE.sub(r"\\\g<0>", _SPACES.sub(" ", text))
+    text = collapse(text)
+    if not has_marks(text):
+        return text
+    escaped = _INLINE.sub(r"\\\g<0>", text)
     if "_" in escaped:
         escaped = _UNDERSCORES.sub(_backslashes, escaped)
     return _BRACKETS.sub(r"\\\g<0>", escaped) if in_link else escaped
@@ -27,12 +31,12 @@ def escape(text: str, *, in_link: bool = False) -> str:
 def paragraphs(gathered: str) -> list[str]:
     """The paragraphs of a gathered line: hard breaks for single `<br>`, a new paragraph for two or more."""
     if "\n" not in gathered:
-        text = _SPACES.sub(" ", gathered).strip(" ")
+        text = collapse(gathered).strip(" ")
         return [text] if text else []
     found: list[str] = []
     lines: list[str] = []
     for line in [*gathered.split("\n"), ""]:
-        line = _SPACES.sub(" ", line).strip(" ")
+        line = collapse(line).strip(" ")
         if line:
             lines.append(line)
         elif lines:
@@ -47,6 +51,8 @@ def _backslashes(match: re.Match[str]) -> str:
 
 def line_start(line: str) -> str:
     """`line`, unable to pose as a heading, an item, a quote, a rule, a fence or a row."""
+    if not line or not (line[0] in "#-+*>=~|" or line[0].isdecimal()):
+        return line
     if _LINE_START.match(line):
         return "\\" + line
     return _ORDERED.sub(r"\1\\\2", line, count=1) if _ORDERED.match(line) else line

@@ -48,12 +48,16 @@ _IN_MENUS = frozenset({"a", "button"})
 _FORMULA = "mwe-math-mathml"
 
 
+_NONE, _SCRIPTED, _BOX = Concealment.NONE, Concealment.SCRIPTED, Concealment.BOX
+
+
 class Styles:
     """The inline styles of one page, each judged once; beyond `MAX_STYLE_CHARS` none is read, and its element not shown."""
 
     def __init__(self) -> None:
         self.known: dict[str, Concealment] = {}
         self.room = MAX_STYLE_CHARS
+        self.spoken: dict[str, bool] = {}  # classes: whether one says "for screen readers"
 
     def judge(self, style: str) -> Concealment:
         found = self.known.get(style)
@@ -62,33 +66,49 @@ class Styles:
             found = self.known[style] = concealment(style) if self.room > 0 else Concealment.BOX
         return found
 
+    def is_spoken(self, names: str) -> bool:
+        found = self.spoken.get(names)
+        if found is None:
+            found = self.spoken[names] = not _SCREEN_READER.isdisjoint(names.lower().split())
+        return found
+
 
 def hidden_by(element: Element, styles: Styles) -> Concealment:
     """How `element` says of itself that it is not shown."""
     if element.tag == "noembed":
-        return Concealment.BOX
+        return _BOX
     attributes = element.attrs
     if not attributes:
-        return Concealment.NONE
-    if "popover" in attributes or attributes.get("hidden", "").strip().lower() == "until-found":
-        return Concealment.BOX
-    if "hidden" in attributes or attributes.get("aria-hidden", "").strip().lower() == "true":
-        return Concealment.SCRIPTED
-    names = attributes.get("class")
-    if names and not _SCREEN_READER.isdisjoint(names.lower().split()):
-        return Concealment.BOX
-    style = attributes.get("style")
-    return styles.judge(style) if style else Concealment.NONE
+        return _NONE
+    if "popover" in attributes:
+        return _BOX
+    value = attributes.get("hidden")
+    if value is not None:
+        return _BOX if value.strip().lower() == "until-found" else _SCRIPTED
+    value = attributes.get("aria-hidden")
+    if value is not None and value.strip().lower() == "true":
+        return _SCRIPTED
+    value = attributes.get("class")
+    if value and styles.is_spoken(value):
+        return _BOX
+    value = attributes.get("style")
+    return styles.judge(value) if value else _NONE
 
 
-def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
+def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
     """Take hidden elements out of the tree. Returns how many characters went, and whether some were let be for their share.
 
     `scripted` says whether the page has scripts that might show what it hides.
     """
     elements, parents = preorder(root)
     styles = Styles()
-    how = {index: kind for index, element in enumerate(elements) if index and (kind := hidden_by(element, styles)).value}
+    how: dict[int, Concealment] = {}
+    for index in range(1, len(elements)):
+        element = elements[index]
+        if element.attrs or element.tag == "noembed":
+            kind = hidden_by(element, styles)
+            if kind is not _NONE:
+                how[index] = kind
     if not how:
         return 0, False
     dropped = 0
@@ -106,11 +126,15 @@ def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
             del how[index]
             elements[index].children = [formula]
     hidden = set(how)
+    if not scripted or _shows_enough(elements, parents, hidden):
+        outermost = _outermost_within(0, elements, parents, hidden)
+        _take_out(outermost, elements, parents)
+        return dropped + sum([_size_of(elements[index]) for index in outermost]), False
     sizes, weights, shown = _measure(elements, parents)
     outermost = _outermost_within(0, elements, parents, hidden)
-    visible = weights[0] - sum(weights[index] for index in outermost)
-    with_frame = shown[0] - sum(shown[index] for index in outermost)
-    waits = scripted and visible < NEARLY_EMPTY and with_frame < NEARLY_EMPTY_WITH_FRAME
+    visible = weights[0] - sum([weights[index] for index in outermost])
+    with_frame = shown[0] - sum([shown[index] for index in outermost])
+    waits = visible < NEARLY_EMPTY and with_frame < NEARLY_EMPTY_WITH_FRAME
     let_be = False
     while waits and visible < ENOUGH:
         # The page waits for a script: show the largest hidden part, and judge anew what is hidden inside it.
@@ -121,13 +145,42 @@ def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
         let_be = True
         outermost.remove(largest)
         inside = _outermost_within(largest, elements, parents, hidden)
-        visible += weights[largest] - sum(weights[index] for index in inside)
+        visible += weights[largest] - sum([weights[index] for index in inside])
         outermost += inside
-    gone = {id(elements[index]) for index in outermost}
-    for parent in {parents[index] for index in outermost}:
+    _take_out(outermost, elements, parents)
+    return dropped + sum([sizes[index] for index in outermost]), let_be
+
+
+def _take_out(places: list[int], elements: list[Element], parents: list[int]) -> None:
+    gone = {elements[index] for index in places}
+    for parent in {parents[index] for index in places}:
         element = elements[parent]
-        element.children = [child for child in element.children if id(child) not in gone]
-    return dropped + sum(sizes[index] for index in outermost), let_be
+        element.children = [child for child in element.children if isinstance(child, str) or child not in gone]
+
+
+def _shows_enough(elements: list[Element], parents: list[int], hidden: set[int]) -> bool:
+    """Whether a page shows so much outside its links and its frame that it waits for no script. Most say it in a few lines."""
+    out: list[bool] = []
+    visible = 0
+    for index in range(len(elements)):
+        element = elements[index]
+        outside = element.tag in _FRAME or (index > 0 and (index in hidden or out[parents[index]]))
+        out.append(outside)
+        if not outside:
+            for child in element.children:
+                if isinstance(child, str):
+                    visible += len(child.strip())
+            if visible >= NEARLY_EMPTY:
+                return True
+    return False
+
+
+def _size_of(element: Element) -> int:
+    """The characters in an element."""
+    size = 0
+    for child in element.children:
+        size += len(child.strip()) if isinstance(child, str) else _size_of(child)
+    return size
 
 
 def _drop_text(element: Element) -> tuple[int, int]:
@@ -156,20 +209,30 @@ def _drop_text(element: Element) -> tuple[int, int]:
 def _measure(elements: list[Element], parents: list[int]) -> tuple[list[int], list[int], list[int]]:
     """Of every element: the characters in it; those that are neither in a link nor in the frame around the content; and those
     that are not in a menu."""
-    sizes = [sum(len(child.strip()) for child in element.children if isinstance(child, str)) for element in elements]
+    sizes: list[int] = []
+    weights: list[int] = []
+    shown: list[int] = []
     aside: list[bool] = []
     unseen: list[bool] = []
-    for index, element in enumerate(elements):
-        aside.append(element.tag in _FRAME or (index > 0 and aside[parents[index]]))
-        unseen.append(element.tag in _NOT_SEEN or (index > 0 and unseen[parents[index]]))
-    weights = [0 if out else size for size, out in zip(sizes, aside, strict=True)]
-    shown = [0 if out else size for size, out in zip(sizes, unseen, strict=True)]
+    for index in range(len(elements)):
+        element = elements[index]
+        parent = parents[index]
+        size = 0
+        for child in element.children:
+            if isinstance(child, str):
+                size += len(child.strip())
+        aside.append(element.tag in _FRAME or (index > 0 and aside[parent]))
+        unseen.append(element.tag in _NOT_SEEN or (index > 0 and unseen[parent]))
+        sizes.append(size)
+        weights.append(0 if aside[index] else size)
+        shown.append(0 if unseen[index] else size)
     for index in range(len(elements) - 1, 0, -1):
-        if elements[index].tag in _IN_MENUS and shown[index] <= FEW_WORDS:
+        parent = parents[index]
+        if shown[index] <= FEW_WORDS and elements[index].tag in _IN_MENUS:
             shown[index] = 0
-        sizes[parents[index]] += sizes[index]
-        weights[parents[index]] += weights[index]
-        shown[parents[index]] += shown[index]
+        sizes[parent] += sizes[index]
+        weights[parent] += weights[index]
+        shown[parent] += shown[index]
     return sizes, weights, shown
 
 
@@ -178,9 +241,10 @@ def _outermost_within(top: int, elements: list[Element], parents: list[int], hid
     covered: set[int] = set()
     found: list[int] = []
     for index in range(top + 1, len(elements)):
-        if parents[index] < top:
+        parent = parents[index]
+        if parent < top:
             break
-        if parents[index] in covered:
+        if parent in covered:
             covered.add(index)
         elif index in hidden:
             covered.add(index)

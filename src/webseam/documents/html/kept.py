@@ -1,19 +1,14 @@
 """What is kept of a parsed page, whichever parser read it: the attributes, the elements, and the tree's last touches.
 
-Each parser has its own loop that copies its tree into `tree.Element` (that loop is where the time goes, so it speaks to its
-parser directly); everything that both must decide alike is decided here.
+The loop that makes `tree.Element` of what a parser found is in `load`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
 from webseam.documents.html.tree import Element
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LEFT_BEHIND = frozenset(
     {
@@ -59,11 +54,8 @@ class Parsed:
     cut: bool = False
 
 
-def parsed(html: Element, made: Sequence[tuple[Element, Element]], *, cut: bool) -> Parsed:
-    """A page from its copied tree. `made` holds each copied element with its parent, in document order."""
-    for inner, outer in reversed(made):  # every ancestor of a block is told that it holds one; children come after parents
-        if inner.blocky:
-            outer.blocky = True
+def parsed(html: Element, *, cut: bool) -> Parsed:
+    """A page from its copied tree."""
     head = body = None
     for child in html.children:
         if isinstance(child, Element):

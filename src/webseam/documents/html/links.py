@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MAX_LINKS = 5_000
 """A page of the largest link directories has about 3,000."""
 
+_EASY_CHARS = 1_000
+
 MAX_LINK_CHARS = 1_000_000
 """Of all links of a page together."""
 
@@ -31,13 +33,21 @@ _UNSAFE = re.compile(
 )
 # Hosts that are what they look like; any other goes through the URL Standard's parser.
 _PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*(?::[0-9]{1,5})?")
+# What comes out of all of that as it went in, behind what it is relative to: no dot segments, no empty parts in a path, and
+# nothing that is written otherwise in an address.
+_PART = "[A-Za-z0-9_~!$&'*+,=@%.-]+"
+_REST = r"(?:\?[A-Za-z0-9_~!$&'*+,=:@%/.-]+)?(?:#[A-Za-z0-9_~!$&'*+,=:@%/.-]+)?"
+_EASY = re.compile(
+    r"(https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*(?::[0-9]{1,5})?)?/(?:(?!/)[A-Za-z0-9_~!$&'*+,=:@%/.-]+)?" + _REST
+)
+_EASY_RELATIVE = re.compile(rf"(?!\.){_PART}(?:/{_PART})*+/?{_REST}")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 
 
 class Base:
     """What relative addresses of one page are relative to."""
 
-    __slots__ = ("_here", "_hosts", "_known", "_url")
+    __slots__ = ("_folder", "_here", "_hosts", "_known", "_root", "_url")
 
     def __init__(self, url: str, head: Element | None = None) -> None:
         self._here = url.split("#", 1)[0]
@@ -49,27 +59,41 @@ class Base:
                 if not isinstance(child, str) and child.tag == "base" and child.attrs.get("href"):
                     self._url = self._join(child.attrs["href"]) or url
                     break
+        self._root = self._join("/")[:-1]
+        self._folder = self._join("x")[:-1]
+        if len(self._folder) > LIMITS.url_chars - _EASY_CHARS:
+            self._folder = ""
 
     def resolve(self, href: str) -> str:
         """The absolute http(s) URL that `href` means, safe inside a Markdown link; "" for any other scheme or nonsense."""
         known = self._known.get(href)
         if known is None:
-            known = self._join(href)
+            known = self._easy(href) or self._join(href)
             if len(self._known) < MAX_LINKS:
                 self._known[href] = known
         return known
 
     def target(self, href: str) -> str:
         """As `resolve`, and `mailto:` and `tel:` too; "" for a place on this very page, whose text says enough."""
-        cleaned = _REMOVED.sub("", href.strip(_STRIPPED))
-        if not cleaned or cleaned.startswith("#"):
-            return ""
-        if cleaned[:7].lower() == "mailto:" or cleaned[:4].lower() == "tel:":
-            return _quote(cleaned) if len(cleaned) <= 500 else ""
-        url = self.resolve(href)
+        url = self._easy(href)
+        if not url:
+            cleaned = _REMOVED.sub("", href.strip(_STRIPPED))
+            if not cleaned or cleaned.startswith("#"):
+                return ""
+            if cleaned[:7].lower() == "mailto:" or cleaned[:4].lower() == "tel:":
+                return _quote(cleaned) if len(cleaned) <= 500 else ""
+            url = self.resolve(href)
         if "#" in url and url.split("#", 1)[0] == self._here:
             return ""
         return url
+
+    def _easy(self, href: str) -> str:
+        """What `_join` would say of an address in which there is nothing to do; "" of any other."""
+        if not self._folder or len(href) > _EASY_CHARS or "/." in href:
+            return ""
+        if match := _EASY.fullmatch(href):
+            return href if match[1] else self._root + href
+        return self._folder + href if _EASY_RELATIVE.fullmatch(href) else ""
 
     def _join(self, href: str) -> str:
         if len(href) > LIMITS.url_chars:

@@ -12,7 +12,6 @@ The walk recurses: `tree.MAX_DEPTH` bounds it. Lists and quotes indent at most `
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
@@ -42,16 +41,27 @@ SILENT = frozenset(
         "frame", "noframes", "progress", "meter",
     }
 )  # fmt: skip
+_WRITTEN_BLOCKS = frozenset(HEADINGS) | {
+    "ul", "ol", "menu", "dir", "li", "pre", "listing", "xmp", "plaintext", "table", "blockquote", "dl", "hr", "summary", "dt",
+}  # fmt: skip
+_WRITTEN_INLINE = frozenset(
+    {
+        "br", "a", "img", "strong", "b", "em", "i", "cite", "dfn", "var", "code", "kbd", "samp", "tt", "del", "s", "strike",
+        "sup", "sub", "q", "rt", "math", "button",
+    }
+)  # fmt: skip
 
 _EMPTY_PICTURE = re.compile(r"(?:blank|spacer|pixel|transparent|1x1|placeholder|loading)[^/]*\.(?:gif|png|svg)", re.IGNORECASE)
 
 
-@dataclass(slots=True)
 class _Flow:
     """Blocks as they come, and the line being gathered."""
 
-    blocks: list[tuple[Kind, str]] = field(default_factory=list)
-    line: list[str] = field(default_factory=list)
+    __slots__ = ("blocks", "line")
+
+    def __init__(self) -> None:
+        self.blocks: list[tuple[Kind, str]] = []
+        self.line: list[str] = []
 
 
 def to_markdown(
@@ -63,9 +73,9 @@ def to_markdown(
     for node in nodes:
         writer.child(node, flow)
         writer.end_line(flow)
-    text = "\n\n".join(text for _, text in _trimmed(flow.blocks))
+    text = "\n\n".join([text for _, text in _trimmed(flow.blocks)])
     if len(text) <= limit:
-        return text, writer.full
+        return text, writer.left < 0
     return text[:limit].rsplit("\n", 1)[0].rstrip(), True
 
 
@@ -81,21 +91,21 @@ def _trimmed(blocks: list[tuple[Kind, str]]) -> list[tuple[Kind, str]]:
     return kept
 
 
+def _holds_block(element: Element) -> bool:
+    return bool([child for child in element.children if not isinstance(child, str) and child.blocky])
+
+
 class _Writer:
     """One walk. `strong`, `emphasis`, `link` and `heading` count how many of each we are inside of; `card` is the address of a
     link around blocks: the first line inside takes it."""
 
     def __init__(self, base: Base, without: Collection[Element], limit: int) -> None:
         self.base = base
-        self.without = without
+        self.without = frozenset(without)
         self.left = limit
         self.strong = self.emphasis = self.link = self.heading = self.indents = 0
         self.card = ""
         self.language = ""  # what a box around code says of its language (Sphinx, Rouge)
-
-    @property
-    def full(self) -> bool:
-        return self.left < 0
 
     # ---------------------------------------------------------------------------------------- blocks
 
@@ -108,12 +118,14 @@ class _Writer:
     def child(self, child: Child, into: _Flow) -> None:
         if isinstance(child, str):
             into.line.append(self.text(child))
-        elif child in self.without or child.tag in SILENT:
-            pass
-        elif child.blocky and child.tag != "math":
-            self.block(child, into)
+            return
+        element = child
+        if element.tag in SILENT or (self.without and element in self.without):
+            return
+        if element.blocky and element.tag != "math":
+            self.block(element, into)
         else:
-            into.line.append(self.inline(child))
+            into.line.append(self.inline(element))
 
     def blocks_of(self, children: Iterable[Child]) -> list[tuple[Kind, str]]:
         flow = _Flow()
@@ -127,7 +139,13 @@ class _Writer:
             self.card_link(element, into)
             return
         self.end_line(into)
-        if tag in HEADINGS:
+        if tag not in _WRITTEN_BLOCKS:
+            outer = self.language
+            self.language = named_language(element) or outer
+            self.flow(element.children, into)
+            self.end_line(into)
+            self.language = outer
+        elif tag in HEADINGS:
             self.write_heading(element, HEADINGS[tag], into)
         elif tag in ("ul", "ol", "menu", "dir"):
             self.write_list(element, into)
@@ -143,14 +161,8 @@ class _Writer:
             self.write_definitions(element, into)
         elif tag == "hr":
             self.add("rule", "---", into)
-        elif tag in ("summary", "dt"):
-            self.write_term(element, into)
         else:
-            outer = self.language
-            self.language = named_language(element) or outer
-            self.flow(element.children, into)
-            self.end_line(into)
-            self.language = outer
+            self.write_term(element, into)
 
     def add(self, kind: Kind, text: str, into: _Flow) -> None:
         if text:
@@ -168,8 +180,10 @@ class _Writer:
                 lines = text.split("  \n", 1)
                 lines[0] = f"[{lines[0]}]({self.card})"
                 text, self.card = "  \n".join(lines), ""
-            else:
+            elif "\n" in text:
                 text = "  \n".join([line_start(line) for line in text.split("  \n")])
+            else:
+                text = line_start(text)
             self.add("text", text, into)
 
     def card_link(self, element: Element, into: _Flow) -> None:
@@ -203,7 +217,7 @@ class _Writer:
         self.indents += 1
         blocks = self.blocks_of(element.children)
         self.indents -= 1
-        text = "\n\n".join(text for _, text in _trimmed(blocks))
+        text = "\n\n".join([text for _, text in _trimmed(blocks)])
         if text and self.indents < MAX_INDENTS:
             text = "\n".join(["> " + line if line else ">" for line in text.split("\n")])
         self.add("quote", text, into)
@@ -224,7 +238,7 @@ class _Writer:
                 if cell in self.without:
                     continue
                 self.flow(cell.children, into)
-                if any(isinstance(child, Element) and child.blocky for child in cell.children):
+                if _holds_block(cell):
                     self.end_line(into)
                 else:
                     into.line.append(" ")
@@ -247,23 +261,23 @@ class _Writer:
                 marker = "- "
             if child.tag in ("ul", "ol") and items:  # a list put beside the item that it belongs to
                 nested = self.blocks_of([child])
-                items[-1] = (items[-1][0] + "\n" + indent("\n".join(text for _, text in nested), 2), items[-1][1])
+                items[-1] = (items[-1][0] + "\n" + indent("\n".join([text for _, text in nested]), 2), items[-1][1])
                 continue
             text, tight = self.item(marker, child)
             if text:
                 items.append((text, tight))
                 number += step
         self.indents -= 1
-        tight = all(tight for _, tight in items)
-        self.add("list", ("\n" if tight else "\n\n").join(text for text, _ in items), into)
+        tight = not [text for text, tight in items if not tight]
+        self.add("list", ("\n" if tight else "\n\n").join([text for text, _ in items]), into)
 
     def item(self, marker: str, element: Element) -> tuple[str, bool]:
         """One item with its marker, and whether it is tight: at most one paragraph, and lists."""
         blocks = _trimmed(self.blocks_of(element.children if element.tag == "li" else [element]))
         if not blocks:
             return "", True
-        tight = sum(kind != "list" for kind, _ in blocks) <= 1
-        text = ("\n" if tight else "\n\n").join(text for _, text in blocks)
+        tight = len([kind for kind, _ in blocks if kind != "list"]) <= 1
+        text = ("\n" if tight else "\n\n").join([text for _, text in blocks])
         if self.indents > MAX_INDENTS:
             return text, tight
         if element.tag == "li" and (box := check_box(element)):
@@ -279,7 +293,7 @@ class _Writer:
                     lines.append(("\n" if lines else "") + line_start(text))
             else:
                 self.indents += 1
-                text = "\n\n".join(text for _, text in _trimmed(self.blocks_of(child.children)))
+                text = "\n\n".join([text for _, text in _trimmed(self.blocks_of(child.children))])
                 self.indents -= 1
                 if text:
                     lines.append(": " + indent(text, 2).lstrip(" ") if self.indents < MAX_INDENTS else text)
@@ -297,14 +311,16 @@ class _Writer:
         for child in children:
             if isinstance(child, str):
                 parts.append(self.text(child))
-            elif child in self.without or child.tag in SILENT:
                 continue
-            elif child.blocky and child.tag not in ("a", "math"):
-                parts.append(" • " if child.tag == "li" and parts and not self.heading else " ")
-                self.gather(child.children, parts)
+            element = child
+            if element.tag in SILENT or (self.without and element in self.without):
+                continue
+            if element.blocky and element.tag not in ("a", "math"):
+                parts.append(" • " if element.tag == "li" and parts and not self.heading else " ")
+                self.gather(element.children, parts)
                 parts.append(" ")
             else:
-                parts.append(self.inline(child))
+                parts.append(self.inline(element))
 
     def inside(self, element: Element) -> str:
         parts: list[str] = []
@@ -312,10 +328,14 @@ class _Writer:
         return "".join(parts)
 
     def text(self, text: str) -> str:
-        return escape(text[: max(self.left, 0)], in_link=bool(self.link))
+        if len(text) > self.left:
+            text = text[: max(self.left, 0)]
+        return escape(text, self.link > 0)
 
     def inline(self, element: Element) -> str:
         tag = element.tag
+        if tag not in _WRITTEN_INLINE:
+            return self.inside(element)
         if tag == "br":
             return "\n"
         if tag == "a":
@@ -323,9 +343,15 @@ class _Writer:
         if tag == "img":
             return self.write_image(element)
         if tag in ("strong", "b"):
-            return self.wrapped(element, "**", "strong")
+            self.strong += 1
+            inside = self.inside(element)
+            self.strong -= 1
+            return inside if self.strong else wrap(inside, "**")
         if tag in ("em", "i", "cite", "dfn", "var"):
-            return self.wrapped(element, "*", "emphasis")
+            self.emphasis += 1
+            inside = self.inside(element)
+            self.emphasis -= 1
+            return inside if self.emphasis else wrap(inside, "*")
         if tag in ("code", "kbd", "samp", "tt"):
             return code_span(text_of(element))
         if tag in ("del", "s", "strike"):
@@ -338,16 +364,7 @@ class _Writer:
             return f"({self.inside(element).strip()})"
         if tag == "math":
             return formula(element)
-        if tag == "button":
-            return f" {self.inside(element)} "
-        return self.inside(element)
-
-    def wrapped(self, element: Element, mark: str, name: Literal["strong", "emphasis"]) -> str:
-        depth = getattr(self, name)
-        setattr(self, name, depth + 1)
-        inside = self.inside(element)
-        setattr(self, name, depth)
-        return inside if depth else wrap(inside, mark)
+        return f" {self.inside(element)} "
 
     def write_link(self, element: Element) -> str:
         if self.link:
@@ -374,7 +391,7 @@ class _Writer:
         alt = " ".join(attributes.get("alt", "").split())[: LIMITS.snippet_chars]
         if "alt" in attributes and not alt:
             return ""  # the Standard's mark of a decoration (section 4.8.4.4.4)
-        alt = escape(alt, in_link=True)
+        alt = escape(alt, True)
         url = self.picture_address(attributes)
         if not url:
             return alt

@@ -34,8 +34,8 @@ _SCRIPT = re.compile(
     re.IGNORECASE,
 )
 
-# What begins an escape sequence of a terminal, or a reference to it (a reference to U+009B means another character).
-ESCAPES = re.compile("[\x1b\x9b]|&#(?:x0{0,9}1b|0{0,9}27)", re.IGNORECASE)
+# A reference to what begins an escape sequence of a terminal (a reference to U+009B means another character).
+_REFERENCE = re.compile("&#(?:[xX]0{0,9}1[bB]|0{0,9}27)")
 
 MUCH_HIDDEN = 500
 """Hidden characters from which a page is worth a note, when they are also a fifth of what is shown."""
@@ -58,23 +58,24 @@ class HtmlPage:
     notes: list[str] = field(default_factory=list)
 
 
-def read_html(text: str, *, url: str, whole: bool = False) -> HtmlPage:
+def read_html(text: str, *, url: str, whole: bool = False, links: bool = True) -> HtmlPage:
     """Read a page: its main content, or all that it shows when `whole`.
 
-    `content` is empty only when the page shows no text at all and says nothing about itself.
+    `content` is empty only when the page shows no text at all and says nothing about itself. Without `links`, those of the page
+    are not gathered.
     """
     parsed = parse(text)
-    escapes = drop_escapes_in(parsed.html) if ESCAPES.search(text) else 0
+    escapes = drop_escapes_in(parsed.html) if has_escapes(text) else 0
     base = Base(url, parsed.head)
     data = linked_data(text)
     head = read_head(parsed, base, said_by(data))
-    links = page_links(parsed.html, base)
-    hidden, let_be = drop_hidden(parsed.html, scripted=_SCRIPT.search(text) is not None)
+    found = page_links(parsed.html, base) if links else ()
+    hidden, let_be = drop_hidden(parsed.html, scripted=_has_scripts(text))
     chosen = MainContent((parsed.body,)) if whole else main_content(parsed.body)
     content, truncated = to_markdown(chosen.nodes, base, without=chosen.without)
     if not content and chosen.without:
         content, truncated = to_markdown((parsed.body,), base)
-    page = HtmlPage(head, content, links, hidden + escapes, truncated or parsed.cut, chosen.confidence)
+    page = HtmlPage(head, content, found, hidden + escapes, truncated or parsed.cut, chosen.confidence)
     if let_be:
         page.notes.append("The page hides its text until a script runs; it is given as the server sent it.")
     elif hidden > max(MUCH_HIDDEN, len(content) // 5):
@@ -118,6 +119,20 @@ def _add_facts(page: HtmlPage, data: LinkedData, base: Base) -> None:
     parts = (first, lines, rest) if first.startswith("# ") and "\n" not in first else (lines, page.content)
     page.content = "\n\n".join([part for part in parts if part])
     page.notes.append("What the page says of its product only in data, not in its text, stands first.")
+
+
+def _has_scripts(text: str) -> bool:
+    at = text.find("<script")
+    while at >= 0:  # nearly every page has one, written like this: a search for all that it might be comes after
+        if _SCRIPT.match(text, at):
+            return True
+        at = text.find("<script", at + 1)
+    return _SCRIPT.search(text) is not None
+
+
+def has_escapes(text: str) -> bool:
+    """Whether `text` holds what begins an escape sequence of a terminal, or a reference to it."""
+    return "\x1b" in text or "\x9b" in text or ("&#" in text and _REFERENCE.search(text) is not None)
 
 
 def drop_escapes_in(root: Element) -> int:

@@ -54,30 +54,34 @@ def preorder(root: Element) -> tuple[list[Element], list[int]]:
     """Every element of `root` in document order, itself first, and for each the index of its parent (-1 for the root)."""
     elements: list[Element] = []
     parents: list[int] = []
-    stack: list[tuple[Element, int]] = [(root, -1)]
-    while stack:
-        element, parent = stack.pop()
-        index = len(elements)
-        elements.append(element)
-        parents.append(parent)
-        if element.children:
-            stack.extend([(child, index) for child in reversed(element.children) if not isinstance(child, str)])
+    _number(root, -1, elements, parents)
     return elements, parents
+
+
+def _number(element: Element, parent: int, elements: list[Element], parents: list[int]) -> None:
+    index = len(elements)
+    elements.append(element)
+    parents.append(parent)
+    for child in element.children:
+        if not isinstance(child, str):
+            _number(child, index, elements, parents)
 
 
 def text_of(element: Element) -> str:
     """All text in `element`, white space collapsed."""
     parts: list[str] = []
-    stack: list[Child] = [element]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, str):
-            parts.append(node)
-        else:
-            if node.blocky:
-                parts.append(" ")
-            stack.extend(reversed(node.children))
+    _gather(element, parts)
     return " ".join("".join(parts).split())
+
+
+def _gather(element: Element, parts: list[str]) -> None:
+    if element.blocky:
+        parts.append(" ")
+    for child in element.children:
+        if isinstance(child, str):
+            parts.append(child)
+        else:
+            _gather(child, parts)
 
 
 def first(root: Element, tag: str) -> Element | None:

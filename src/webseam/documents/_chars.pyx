@@ -1,0 +1,113 @@
+"""What `chars` does in Python, compiled."""
+
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+
+ctypedef fused Char:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef inline bint is_space(Char character) noexcept:
+    if character > 0x20:
+        if Char is uint8_t:
+            return character == 0x85
+        else:
+            return character == 0x85 or character == 0x2028 or character == 0x2029
+    return character in (c" ", c"\t", c"\n", c"\f", c"\r")
+
+
+cdef str collapsed(const Char* text, Py_ssize_t size, str whole):
+    cdef Py_ssize_t at = 0, written
+    cdef Char* made
+    while at < size:  # up to the first white space that is not one space alone
+        if is_space(text[at]) and (text[at] != c" " or (at + 1 < size and is_space(text[at + 1]))):
+            break
+        at += 1
+    else:
+        return whole
+    made = <Char*>PyMem_Malloc(size * sizeof(Char))
+    if made == NULL:
+        raise MemoryError
+    try:
+        for written in range(at):
+            made[written] = text[written]
+        written = at
+        while at < size:
+            if is_space(text[at]):
+                made[written] = c" "
+                at += 1
+                while at < size and is_space(text[at]):
+                    at += 1
+            else:
+                made[written] = text[at]
+                at += 1
+            written += 1
+        return PyUnicode_FromKindAndData(sizeof(Char), made, written)
+    finally:
+        PyMem_Free(made)
+
+
+cdef bint marked(const Char* text, Py_ssize_t size) noexcept:
+    cdef Py_ssize_t at
+    for at in range(size):
+        if text[at] in (c"`", c"~", c"*", c"<", c"]", c"_", c"["):
+            return True
+    return False
+
+
+def collapse(str text not None):
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    if kind == 1:
+        return collapsed[uint8_t](<const uint8_t*>data, len(text), text)
+    if kind == 2:
+        return collapsed[uint16_t](<const uint16_t*>data, len(text), text)
+    return collapsed[uint32_t](<const uint32_t*>data, len(text), text)
+
+
+def has_marks(str text not None):
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    if kind == 1:
+        return marked[uint8_t](<const uint8_t*>data, len(text))
+    if kind == 2:
+        return marked[uint16_t](<const uint16_t*>data, len(text))
+    return marked[uint32_t](<const uint32_t*>data, len(text))
+
+
+cdef inline bint is_invisible(uint32_t code) noexcept:
+    if code < 0x7F:
+        return code < 0x20 and code not in (0x09, 0x0A, 0x0C, 0x0D)
+    if code < 0x200B:
+        return (
+            code < 0xA0 and code != 0x85
+            or code in (0xAD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5)
+            or 0x180B <= code <= 0x180F
+        )
+    if code < 0x10000:
+        return (
+            code <= 0x200F or 0x202A <= code <= 0x202E or 0x2060 <= code <= 0x206F
+            or code in (0x3164, 0xFEFF, 0xFFA0) or 0xFE00 <= code <= 0xFE0F or 0xFFF0 <= code <= 0xFFFB
+        )
+    return 0x1BCA0 <= code <= 0x1BCA3 or 0x1D173 <= code <= 0x1D17A or 0xE0000 <= code <= 0xE0FFF
+
+
+cdef bint holds_invisible(const Char* text, Py_ssize_t size) noexcept:
+    cdef Py_ssize_t at
+    for at in range(size):
+        if is_invisible(text[at]):
+            return True
+    return False
+
+
+def has_invisible(str text not None):
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    if kind == 1:
+        return holds_invisible[uint8_t](<const uint8_t*>data, len(text))
+    if kind == 2:
+        return holds_invisible[uint16_t](<const uint16_t*>data, len(text))
+    return holds_invisible[uint32_t](<const uint32_t*>data, len(text))

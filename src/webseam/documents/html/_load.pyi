@@ -1,0 +1,3 @@
+from webseam.documents.html.kept import Parsed
+
+def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed: ...

@@ -1,0 +1,387 @@
+"""`load_in_python.load`, compiled: the same loop, which reads characters where that one searches, and knows names by their hash.
+
+Every place that is read lies in `html`: each loop asks for its end, and the character behind the last one of a string is a NUL.
+What is rare (references, values that are cut, scripts that look like comments, names of no table) is left to the functions of
+`load_in_python`.
+"""
+
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_Substring
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+
+from webseam.documents.html.tree cimport Element
+
+from webseam.documents.html.concealment import Concealment
+from webseam.documents.html.hidden import Styles, hidden_by
+from webseam.documents.html.kept import KEPT_ATTRIBUTES, SPECIAL, SPLIT_ATTRIBUTES, VALUE_CHARS, parsed, tex_of_script
+from webseam.documents.html.load_in_python import RAW, VOID, WITH_NEWLINE, attribute_value, closed_by, unescaped
+from webseam.documents.html.tree import BLOCK, MAX_DEPTH, MAX_ELEMENTS
+
+ctypedef fused Char:
+    uint8_t
+    uint16_t
+    uint32_t
+
+cdef enum:
+    IS_VOID = 1
+    IS_RAW = 2
+    IS_SPECIAL = 4
+    IS_BLOCK = 8
+    IS_SPLIT = 16
+    TABLE = 1024
+    LONGEST = 24
+
+cdef struct Name:
+    int flags
+    int size
+    unsigned char[LONGEST] letters
+
+# Two tables of names, by hash, with the next free place for those of one hash; neither is full, so that a search ends.
+cdef Name[TABLE] tag_table
+cdef Name[TABLE] attribute_table
+cdef list tag_names = [None] * TABLE
+cdef list attribute_names = [None] * TABLE
+
+cdef Py_ssize_t max_depth = MAX_DEPTH
+cdef Py_ssize_t max_elements = MAX_ELEMENTS
+cdef Py_ssize_t value_chars = VALUE_CHARS
+cdef object no_concealment = Concealment.NONE
+
+
+cdef unsigned int hash_of(const Char* letters, Py_ssize_t size) noexcept:
+    cdef unsigned int found = <unsigned int>size
+    cdef Py_ssize_t place
+    for place in range(size):
+        found = found * 31 + <unsigned int>letters[place]
+    return found ^ (found >> 10)
+
+
+cdef int place_of(const Name* table, const Char* letters, Py_ssize_t size) noexcept:
+    """Where a name stands in a table; -1 when it does not."""
+    cdef Py_ssize_t letter
+    cdef unsigned int place
+    if size > LONGEST:
+        return -1
+    place = hash_of(letters, size) % TABLE
+    while table[place].size:
+        if table[place].size == size:
+            for letter in range(size):
+                if table[place].letters[letter] != letters[letter]:
+                    break
+            else:
+                return <int>place
+        place = (place + 1) % TABLE
+    return -1
+
+
+cdef int put(Name* table, list names, str name, int flags) except -1:
+    cdef bytes letters = name.encode("ascii")
+    cdef const unsigned char* start = letters
+    cdef Py_ssize_t size = len(letters), letter
+    cdef unsigned int place = hash_of(start, size) % TABLE
+    while table[place].size:
+        place = (place + 1) % TABLE
+    assert 0 < size <= LONGEST
+    table[place].size = <int>size
+    table[place].flags = flags
+    for letter in range(size):
+        table[place].letters[letter] = start[letter]
+    names[place] = name
+    return 0
+
+
+cdef int flags_of(str tag):
+    return (
+        (IS_VOID if tag in VOID else 0) | (IS_RAW if tag in RAW else 0) | (IS_SPECIAL if tag in SPECIAL else 0)
+        | (IS_BLOCK if tag in BLOCK or "-" in tag else 0)
+    )
+
+
+_INLINE = {
+    "a", "abbr", "annotation", "b", "big", "button", "caption", "cite", "code", "col", "colgroup", "del", "dfn", "em", "font",
+    "head", "i", "ins", "kbd", "label", "map", "mark", "math", "mi", "mn", "mo", "mrow", "noscript", "path", "picture", "g",
+    "q", "rt", "ruby", "s", "samp", "semantics", "slot", "small", "span", "strike", "strong", "sub", "sup", "time", "title",
+    "tt", "u", "use", "var",
+}
+for _name in sorted(VOID | RAW | SPECIAL | BLOCK | _INLINE):
+    put(tag_table, tag_names, _name, flags_of(_name))
+for _name in sorted(KEPT_ATTRIBUTES):
+    put(attribute_table, attribute_names, _name, IS_SPLIT if _name in SPLIT_ATTRIBUTES else 0)
+
+
+cdef Element made(str tag, dict attributes, bint blocky):
+    cdef Element element = Element.__new__(Element)
+    element.tag = tag
+    element.attrs = attributes
+    element.children = []
+    element.blocky = blocky
+    return element
+
+
+cdef bint begins(const Char* text, Py_ssize_t at, Py_ssize_t size, const char* lower, Py_ssize_t length) noexcept:
+    """Whether `lower` stands at a place, in small letters or capitals."""
+    cdef Py_ssize_t place
+    if size - at < length:
+        return False
+    for place in range(length):
+        if (text[at + place] | 32 if c"A" <= text[at + place] <= c"Z" else text[at + place]) != <unsigned char>lower[place]:
+            return False
+    return True
+
+
+cdef bint ends_name(const Char* text, Py_ssize_t at, Py_ssize_t size) noexcept:
+    return at < size and text[at] in (c"\t", c"\n", c"\f", c"\r", c" ", c"/", c">")
+
+
+cdef Py_ssize_t end_of_script(const Char* text, Py_ssize_t at, Py_ssize_t size) noexcept:
+    """As the function of that name in `load_in_python`; -1 when the page ended in the script."""
+    cdef bint escaped = False, doubly = False
+    cdef Py_ssize_t start
+    while at < size:
+        if text[at] == c"<":
+            if begins(text, at, size, "<!--", 4):
+                at += 4
+                start = at
+                while at < size and text[at] == c"-":
+                    at += 1
+                if at < size and text[at] == c">":
+                    at += 1
+                else:
+                    at = start
+                    escaped = True
+                continue
+            if begins(text, at, size, "</script", 8) and ends_name(text, at + 8, size):
+                if not doubly:
+                    return at
+                doubly = False
+                at += 8
+                continue
+            if begins(text, at, size, "<script", 7) and ends_name(text, at + 7, size):
+                doubly = escaped
+                at += 7
+                continue
+        elif text[at] == c"-" and begins(text, at, size, "-->", 3):
+            escaped = doubly = False
+            at += 3
+            continue
+        at += 1
+    return -1
+
+
+cdef Py_ssize_t end_of_raw(const Char* text, Py_ssize_t at, Py_ssize_t size, str html, str tag):
+    """Where the end tag of an element stands whose text is written as it is."""
+    cdef str name = f"</{tag}>"
+    cdef Py_ssize_t end = -1
+    if tag == "script":
+        end = end_of_script(text, at, size)
+    elif tag == "plaintext":
+        end = html.rfind(name, at)
+    if end < 0:
+        end = html.find(name, at)
+    return end if end >= 0 else size
+
+
+cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint newline_added, bint raw_in_math):
+    cdef Element root = made("html", {}, True)
+    cdef Element element = None, inner = None
+    cdef list names = [], into = []
+    cdef Py_ssize_t depth = 0, seen = 0, in_math = 0, at = 0, start, end, closed, opened = 0
+    cdef int known, flags
+    cdef bint references, comment, split, is_template
+    cdef Char mark
+    cdef str tag, name, value
+    cdef dict attributes
+    cdef object styles = Styles()
+    while at < size:
+        start = at
+        references = False
+        while at < size and text[at] != c"<":
+            if text[at] == c"&":
+                references = True
+            at += 1
+        if at >= size:
+            break
+        if at > start and element is not None:
+            value = PyUnicode_Substring(html, start, at)
+            element.children.append(unescaped(value) if references else value)
+        at += 1
+        if at >= size:
+            break
+        mark = text[at]
+        start = at + 3
+        if mark == c"/":
+            at += 1
+            start = at
+            while at < size and text[at] != c">":
+                at += 1
+            if at >= size or not opened:
+                break
+            known = place_of(tag_table, &text[start], at - start)
+            tag = <str>tag_names[known] if known >= 0 else PyUnicode_Substring(html, start, at)
+            at += 1
+            closed = opened - 1
+            if names[closed] is not tag and names[closed] != tag:
+                closed = closed_by(tag, names)
+            while opened > closed:
+                if names.pop() == "math":
+                    in_math -= 1
+                opened -= 1
+                inner = <Element>into.pop()
+                element = <Element>into[opened - 1] if opened else None
+                if inner is not None and element is not None and inner is not element:
+                    depth -= 1
+                    if inner.blocky:
+                        element.blocky = True
+            if not opened:
+                break
+            continue
+        if mark == c"!" or mark == c"?":
+            comment = at + 2 < size and text[at] == c"!" and text[at + 1] == c"-" and text[at + 2] == c"-"
+            at += 3 if comment else 0
+            while at < size and not (
+                text[at] == c">" and (not comment or (text[at - 1] == c"-" and text[at - 2] == c"-" and at - 2 >= start))
+            ):
+                at += 1
+            at += 1
+            continue
+
+        start = at
+        while at < size and text[at] != c">" and text[at] != c" ":
+            at += 1
+        if at >= size:
+            break
+        known = place_of(tag_table, &text[start], at - start)
+        if known >= 0:
+            tag = <str>tag_names[known]
+            flags = tag_table[known].flags
+        else:
+            tag = PyUnicode_Substring(html, start, at)
+            flags = flags_of(tag)
+        attributes = {}
+        is_template = tag == "template"
+        while at < size and text[at] == c" ":
+            at += 1
+            start = at
+            at += 1  # a name may begin with "="
+            while at < size and text[at] != c"=":
+                at += 1
+            if at >= size:
+                break
+            if is_template:
+                name = PyUnicode_Substring(html, start, at)
+                known = 0 if name == "shadowrootmode" else -1
+                split = False
+            else:
+                known = place_of(attribute_table, &text[start], at - start)
+                if known >= 0:
+                    name = <str>attribute_names[known]
+                    split = (attribute_table[known].flags & IS_SPLIT) != 0
+            at += 2
+            start = at
+            if known < 0:
+                while at < size and text[at] != c'"':
+                    at += 1
+            else:
+                references = False
+                while at < size and text[at] != c'"':
+                    if text[at] == c"&" or (split and is_space(text[at])):
+                        references = True
+                    at += 1
+            if at >= size:
+                break
+            if known >= 0:
+                if references or at - start > value_chars:
+                    if split and at - start <= value_chars and is_single_spaced(&text[start], at - start):
+                        attributes[name] = PyUnicode_Substring(html, start, at)
+                    else:
+                        attributes[name] = attribute_value(name, html, start, at)
+                else:
+                    attributes[name] = PyUnicode_Substring(html, start, at)
+            at += 1
+        at += 1
+
+        if flags & IS_RAW and in_math and not raw_in_math:
+            flags &= ~IS_RAW
+        if element is None:
+            inner = None
+            if not opened:
+                root.attrs = attributes
+                inner = root
+                depth = 1
+        else:
+            seen += 1
+            if seen > max_elements:
+                cut = True
+                break
+            inner = None
+            if flags & IS_SPECIAL:
+                if is_template and attributes:
+                    inner = element
+                elif flags & IS_RAW and tag == "script" and "type" in attributes:
+                    if (<str>attributes["type"]).startswith("math/tex"):
+                        element.children.append(tex_of_script(attributes["type"], html[at : end_of_raw(text, at, size, html, tag)]))
+            elif depth < max_depth:
+                inner = made(tag, attributes, flags & IS_BLOCK)
+                element.children.append(inner)
+                if not flags & IS_VOID:
+                    depth += 1
+                elif inner.blocky:
+                    element.blocky = True
+            elif hidden_by(made(tag, attributes, flags & IS_BLOCK), styles) is no_concealment:
+                inner = element
+                if flags & IS_BLOCK:
+                    element.children.append("\n")
+        if flags & IS_VOID:
+            continue
+        names.append(tag)
+        into.append(inner)
+        opened += 1
+        element = inner
+        if tag == "math":
+            in_math += 1
+        if flags & IS_RAW:
+            end = end_of_raw(text, at, size, html, tag)
+            if end > at and element is not None:
+                element.children.append(PyUnicode_Substring(html, at, end))
+            at = end
+        elif newline_added and tag in WITH_NEWLINE and at < size and text[at] == c"\n":
+            at += 1
+
+    while opened > 1:
+        opened -= 1
+        inner = <Element>into[opened]
+        element = <Element>into[opened - 1]
+        if inner is not None and element is not None and inner.blocky:
+            element.blocky = True
+    return parsed(root, cut=cut)
+
+
+cdef bint is_space(Char character) noexcept:
+    """What may be white space: to be looked at closely."""
+    return character <= 32 or character >= 127
+
+
+cdef bint is_single_spaced(const Char* text, Py_ssize_t size) noexcept:
+    """Whether tokens stand with one space between them, and nothing else that might be a space or a reference."""
+    cdef Py_ssize_t place
+    cdef bint before = True
+    for place in range(size):
+        if text[place] == c" ":
+            if before:
+                return False
+            before = True
+        elif is_space(text[place]) or text[place] == c"&":
+            return False
+        else:
+            before = False
+    return not (before and size)
+
+
+def load(str html not None, bint cut, bint newline_added, bint raw_in_math):
+    """As `load_in_python.load`."""
+    cdef int kind = PyUnicode_KIND(html)
+    cdef void* data = PyUnicode_DATA(html)
+    if kind == 1:
+        return walk[uint8_t](<const uint8_t*>data, len(html), html, cut, newline_added, raw_in_math)
+    if kind == 2:
+        return walk[uint16_t](<const uint16_t*>data, len(html), html, cut, newline_added, raw_in_math)
+    return walk[uint32_t](<const uint32_t*>data, len(html), html, cut, newline_added, raw_in_math)

@@ -1,0 +1,5 @@
+cpdef str escape(str text, bint in_link=*)
+cpdef list paragraphs(str gathered)
+cpdef str line_start(str line)
+cpdef str wrap(str inside, str mark)
+cpdef str indent(str text, Py_ssize_t width)

@@ -1,0 +1,1 @@
+cpdef dict declarations(str style)
