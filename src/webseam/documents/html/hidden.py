@@ -11,6 +11,7 @@ text; what is hidden inside it stays so.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from webseam.documents.html.concealment import Concealment, concealment, readable_within
@@ -46,6 +47,17 @@ _NOT_SEEN = frozenset({"head", "noscript"})
 _IN_MENUS = frozenset({"a", "button"})
 # MathML that the page shows as a picture: the picture goes, the formula stays (MediaWiki).
 _FORMULA = "mwe-math-mathml"
+
+
+_FOLDS = frozenset(
+    {
+        "accordion", "accordions", "answer", "carousel", "collapse", "collapsed", "collapsible", "details", "expand",
+        "expandable", "expander", "faq", "pane", "panel", "panels", "slick", "slide", "slider", "slides", "swiper", "tab",
+        "tabpanel", "tabs", "toggle",
+    }
+)  # fmt: skip
+_WORD = re.compile(r"[a-z]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Styles:
@@ -108,6 +120,9 @@ def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
     hidden = set(how)
     sizes, weights, shown = _measure(elements, parents)
     outermost = _outermost_within(0, elements, parents, hidden)
+    folded = [index for index in outermost if how[index] is Concealment.SCRIPTED]
+    if folded:
+        outermost = _without_folded(folded, outermost, elements, parents, hidden, how)
     visible = weights[0] - sum(weights[index] for index in outermost)
     with_frame = shown[0] - sum(shown[index] for index in outermost)
     waits = scripted and visible < NEARLY_EMPTY and with_frame < NEARLY_EMPTY_WITH_FRAME
@@ -128,6 +143,52 @@ def drop_hidden(root: Element, *, scripted: bool) -> tuple[int, bool]:
         element = elements[parent]
         element.children = [child for child in element.children if id(child) not in gone]
     return dropped + sum(sizes[index] for index in outermost), let_be
+
+
+def _without_folded(
+    candidates: list[int],
+    outermost: list[int],
+    elements: list[Element],
+    parents: list[int],
+    hidden: set[int],
+    how: dict[int, Concealment],
+) -> list[int]:
+    """What stays hidden when the folds of a page are opened: sections and tabs that the reader opens by a click."""
+    opened: set[str] = set()
+    for element in elements:
+        attributes = element.attrs
+        if not attributes:
+            continue
+        for name in ("aria-controls", "data-target", "data-bs-target", "href"):
+            target = attributes.get(name, "")
+            if name == "aria-controls" or target[:1] == "#":
+                opened.update(target.removeprefix("#").split())
+    remaining = [index for index in outermost if how[index] is not Concealment.SCRIPTED]
+    stack = candidates
+    while stack:
+        index = stack.pop()
+        if not _is_folded(elements, parents, index, opened):
+            remaining.append(index)
+            continue
+        for inner in _outermost_within(index, elements, parents, hidden):
+            if how[inner] is Concealment.SCRIPTED:
+                stack.append(inner)
+            else:
+                remaining.append(inner)
+    return remaining
+
+
+def _is_folded(elements: list[Element], parents: list[int], index: int, opened: set[str]) -> bool:
+    for _ in range(2):
+        if index < 1:
+            return False
+        attributes = elements[index].attrs
+        if attributes.get("id") in opened or attributes.get("role") == "tabpanel":
+            return True
+        if not _FOLDS.isdisjoint(_WORD.findall(_CAMEL.sub(" ", attributes.get("class", "")).lower())):
+            return True
+        index = parents[index]
+    return False
 
 
 def _drop_text(element: Element) -> tuple[int, int]:

@@ -1,0 +1,219 @@
+"""What the classifier is told of each block: a row of numbers, and what the page has learnt words for.
+
+The row of a block has `WIDTH` numbers: its own text, its place, the containers around it, the other blocks like it, the page,
+and a few of the numbers of the three blocks before and after it. All are computed in one pass over the blocks of a page.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from typing import TYPE_CHECKING, NamedTuple
+
+from webseam.documents.html.blocks import CONTEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from webseam.documents.html.blocks import Blocks
+
+_TAGS = (
+    "p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "th", "div", "pre", "blockquote", "dt", "dd", "figcaption", "section",
+    "article", "summary", "ul", "main",
+)  # fmt: skip
+_TAG_PLACE = {tag: place for place, tag in enumerate(_TAGS)}
+_OTHER_TAG = len(_TAGS)
+
+WORDS = re.compile(r"[^\W\d_]+|\d+|_+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_PUNCTUATION = re.compile(r"[.,;:!?。，！？；：、]")
+_LETTERS_UPPER = re.compile(r"[A-Z]")
+_DIGITS = re.compile(r"\d")
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_WORDS_LOOKED_AT = 40
+_LONG = 100
+
+OWN = 57
+PAGE = 11
+NEIGHBOURS = (0, 2, 9, 16, 20, 22, 5, 26)
+SIDES = (-3, -2, -1, 1, 2, 3)
+BASE = OWN + len(CONTEXT) + (_OTHER_TAG + 1) + PAGE
+WIDTH = BASE + len(NEIGHBOURS) * len(SIDES)
+
+
+class Lexicon(NamedTuple):
+    """Log-odds that a block is content: by a word of the class, id or role of what holds it, and by a word in its text."""
+
+    names: Mapping[str, float]
+    words: Mapping[str, float]
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, lower case; a character of Chinese, Japanese or Korean is one."""
+    text = text.lower()
+    if not text.isascii() and _CJK.search(text):
+        text = _CJK.sub(r" \g<0> ", text)
+    return WORDS.findall(text)
+
+
+_LOGS = [math.log1p(number) for number in range(4096)]
+
+
+def _log(number: int) -> float:
+    return _LOGS[number] if number < 4096 else math.log1p(number)
+
+
+def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
+    """The rows of all blocks, one after the other."""
+    count = len(blocks.texts)
+    rows = array("d", bytes(8 * WIDTH * count))
+    if not count:
+        return rows
+    parents, tags, names = blocks.parents, blocks.element_tags, blocks.names
+    elements = len(parents)
+
+    # What the elements hold.
+    text = [0] * elements
+    link = [0] * elements
+    held = [0] * elements
+    for index in range(count):
+        size, linked, element = len(blocks.texts[index]), blocks.link_chars[index], blocks.holders[index]
+        while element >= 0:
+            text[element] += size
+            link[element] += linked
+            held[element] += 1
+            element = parents[element]
+    total = max(1, text[0])
+
+    # What their names say: the least, the most and the sum from the body down, and their own.
+    least = [0.0] * elements
+    most = [0.0] * elements
+    summed = [0.0] * elements
+    own = [0.0] * elements
+    signatures: list[int] = [0] * elements
+    known: dict[tuple[int, str, tuple[str, ...]], int] = {}
+    for element in range(elements):
+        parent = parents[element]
+        low, high, sum_, signature = (least[parent], most[parent], summed[parent], signatures[parent]) if parent >= 0 else (0.0, 0.0, 0.0, 0)
+        itself = 0.0
+        for name in names[element]:
+            score = lexicon.names.get(name, 0.0)
+            itself += score
+            low = min(low, score)
+            high = max(high, score)
+        least[element], most[element], summed[element], own[element] = low, high, sum_ + itself, itself
+        signatures[element] = known.setdefault((signature, tags[element], names[element][:3]), len(known) + 1)
+
+    blocks.signatures = signatures
+
+    # Blocks alike, by the path of tags and names that leads to them.
+    alike = [0] * (len(known) + 1)
+    alike_text = [0] * (len(known) + 1)
+    alike_link = [0] * (len(known) + 1)
+    # Where the long paragraphs are.
+    prose = [0.0] * elements
+    long_blocks = 0
+    heading = -1
+    for index in range(count):
+        size, linked, element = len(blocks.texts[index]), blocks.link_chars[index], blocks.holders[index]
+        signature = signatures[element]
+        alike[signature] += 1
+        alike_text[signature] += size
+        alike_link[signature] += linked
+        if heading < 0 and blocks.tags[index] == "h1":
+            heading = index
+        if size > _LONG and linked < 0.3 * size:
+            long_blocks += 1
+        if size > 60 and linked < 0.4 * size:
+            share = 1.0
+            while element >= 0 and share > 0.3:
+                prose[element] += (size - linked) * share
+                element = parents[element]
+                share *= 0.8
+    best = max(range(elements), key=prose.__getitem__)
+    above_best = [False] * elements
+    for element in range(elements):
+        above_best[element] = element == best or (parents[element] >= 0 and above_best[parents[element]])
+
+    kinds = {"article": 0, "main": 0, "li": 0, "td": 0, "form": 0}
+    for tag in tags:
+        if tag in kinds:
+            kinds[tag] += 1
+    page = (
+        _log(total), link[0] / total, _log(count), min(kinds["article"], 20), min(kinds["main"], 3), _log(long_blocks),
+        prose[best] / total, heading / count, _log(kinds["li"]), _log(kinds["td"]), _log(kinds["form"]),
+    )  # fmt: skip
+
+    title_words = frozenset(words_of(title))
+    seen: dict[str, int] = {}
+    section_score = section_worst = 0.0
+    section_from = 0
+    before = 0
+    for index in range(count):
+        string = blocks.texts[index]
+        size, linked, holder = len(string), blocks.link_chars[index], blocks.holders[index]
+        words = words_of(string)
+        number = len(words)
+        blocks.words.append(number)
+        score = worst = 0.0
+        hits = 0
+        for word in words[:_WORDS_LOOKED_AT]:
+            value = lexicon.words.get(word)
+            if value is not None:
+                score += value
+                hits += 1
+                worst = min(worst, value)
+        first = parents[holder] if parents[holder] >= 0 else holder
+        second = parents[first] if parents[first] >= 0 else first
+        third = parents[second] if parents[second] >= 0 else second
+        fifth = third
+        for _ in range(2):
+            fifth = parents[fifth] if parents[fifth] >= 0 else fifth
+        signature = signatures[holder]
+        same = alike[signature]
+        repeated = seen.get(string, 0)
+        seen[string] = repeated + 1
+        in_title = len(title_words.intersection(words)) if title_words else 0
+        last = string[-1]
+        at = index * WIDTH
+        row = (
+            _log(size), _log(number), linked / size, size / max(1, number), 10 * len(_PUNCTUATION.findall(string)) / size,
+            1.0 if last in ".!?。！？…\"”'" else 0.0, 1.0 if last in ":：" else 0.0,
+            len(_LETTERS_UPPER.findall(string)) / size, len(_DIGITS.findall(string)) / size,
+            float(number > 20), blocks.depths[index], index / count, before / total, _log(index), _log(count - index),
+            float(repeated), score / (hits + 1), score, worst, hits / (number + 1),
+            least[holder], most[holder], summed[holder], own[holder], own[first],
+            link[holder] / max(1, text[holder]), _log(text[holder]),
+            link[first] / max(1, text[first]), _log(text[first]),
+            link[second] / max(1, text[second]), _log(text[second]),
+            link[third] / max(1, text[third]), _log(text[third]),
+            link[fifth] / max(1, text[fifth]), text[fifth] / total, _log(held[first]), _log(held[second]), _log(held[third]),
+            _log(same), alike_text[signature] / total, alike_link[signature] / max(1, alike_text[signature]),
+            _log(alike_text[signature] // same), float(above_best[holder]),
+            in_title / (len(title_words) + 1), in_title / (number + 1), (index - heading) / count if heading >= 0 else -1.0,
+            1.0 if "©" in string or "copyright" in string[:80].lower() else 0.0, 1.0 if "|" in string else 0.0,
+            text[holder] / total, text[first] / total, text[second] / total, float(held[holder]) / same,
+            most[first], section_score, section_worst, _log(index - section_from),
+            1.0 if blocks.tags[index] in HEADINGS else 0.0,
+        )  # fmt: skip
+        for place in range(OWN):
+            rows[at + place] = row[place]
+        context = blocks.contexts[index]
+        for place in range(len(CONTEXT)):
+            if context >> place & 1:
+                rows[at + OWN + place] = 1.0
+        rows[at + OWN + len(CONTEXT) + _TAG_PLACE.get(blocks.tags[index], _OTHER_TAG)] = 1.0
+        for place in range(PAGE):
+            rows[at + BASE - PAGE + place] = page[place]
+        before += size
+        if blocks.tags[index] in HEADINGS:
+            section_score, section_worst, section_from = score / (hits + 1), worst, index
+    for index in range(count):
+        place = index * WIDTH + BASE
+        for side in SIDES:
+            other = index + side
+            for column in NEIGHBOURS:
+                rows[place] = rows[other * WIDTH + column] if 0 <= other < count else -1.0
+                place += 1
+    return rows
