@@ -20,7 +20,7 @@ help:
 	@echo "make prove      fuzzing, soaks, kills: minutes"
 	@echo "make conformance   the official MCP suite: a line for each set of scenarios, and what did not pass"
 	@echo "make lint       lint, types, imports alone"
-	@echo "make bench      BENCH=stdio|index|protocol|egress for one"
+	@echo "make bench      BENCH=stdio|index|protocol|egress|reading for one"
 	@echo "make platforms  does the lock resolve to wheels everywhere we promise?"
 	@echo "make lock       resolve the dependencies anew"
 	@echo "make wheel      build dist/*.whl"

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCKS = {
     "core.txt": ["pyproject.toml"],
     "dev.txt": ["--group", "dev", "pyproject.toml"],
-    **{f"{name}.txt": [f"requirements/{name}.in"] for name in ("mcp1", "clients", "bench")},
+    **{f"{name}.txt": [f"requirements/{name}.in"] for name in ("mcp1", "clients", "bench", "reading")},
 }
 
 

@@ -40,14 +40,14 @@ def fingerprint(*files: Path) -> str:
 
 
 def install_python_packages(environment: Path, lock: Path) -> None:
-    """What `lock` names, into a virtual environment."""
+    """What `lock` names, and it names everything, into a virtual environment."""
     mark = environment / ".lock"
     if mark.exists() and mark.read_text() == fingerprint(lock):
         return
     shutil.rmtree(environment, ignore_errors=True)
     venv.create(environment, with_pip=True)
     command = [str(python_of(environment)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*command, "--require-hashes", "--only-binary", ":all:", "-r", str(lock)], check=True)
+    subprocess.run([*command, "--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(lock)], check=True)
     mark.write_text(fingerprint(lock))
 
 

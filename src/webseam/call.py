@@ -81,10 +81,11 @@ class Step:
 class Call:
     """One request on its way. `deadline` is in seconds of `clock` (`time.monotonic`).
 
-    `cache` is what the caller wants of pages that are kept: "use" them, "only" them, or "refresh" them.
+    `cache` is what the caller wants of pages that are kept: "use" them, "only" them, or "refresh" them. `whole` says that the
+    caller wants all of a page, not its main content.
     """
 
-    __slots__ = ("_callbacks", "account", "agent", "began", "cache", "cancelled", "clock", "deadline", "steps")
+    __slots__ = ("_callbacks", "account", "agent", "began", "cache", "cancelled", "clock", "deadline", "steps", "whole")
 
     def __init__(
         self,
@@ -94,10 +95,12 @@ class Call:
         seconds: float = LIMITS.call_seconds,
         clock: Callable[[], float] = time.monotonic,
         cache: Literal["use", "only", "refresh"] = "use",
+        whole: bool = False,
     ) -> None:
         self.account = account
         self.agent = agent
         self.cache: Literal["use", "only", "refresh"] = cache
+        self.whole = whole
         self.clock = clock
         self.began = clock()
         self.deadline = self.began + seconds

@@ -162,7 +162,7 @@ def _run_search(options: argparse.Namespace) -> int:
 
 def _run_fetch(options: argparse.Namespace) -> int:
     arguments: dict[str, Any] = {"url": options.url}
-    for name in ("start", "max_chars", "find", "section", "cache"):
+    for name in ("start", "max_chars", "find", "section", "whole", "cache"):
         if getattr(options, name) is not None:
             arguments[name] = getattr(options, name)
     text, failed = _call_tool(options, "reading", "web_fetch", arguments)

@@ -54,7 +54,8 @@ def parser() -> argparse.ArgumentParser:
     made = _command(
         group, "fetch", "run web_fetch as an agent would",
         "webseam fetch https://example.com/\nwebseam fetch https://example.com/ --find price\n"
-        "webseam fetch https://example.com/ --section Install\nwebseam fetch https://example.com/ --cache refresh",
+        "webseam fetch https://example.com/ --section Install\nwebseam fetch https://example.com/ --cache refresh\n"
+        "webseam fetch https://example.com/ --whole",
     )  # fmt: skip
     made.add_argument("url")
     made.add_argument("--engine", help="use this reader for this once")
@@ -62,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--max-chars", type=int, help="size of the window (default 10000)")
     made.add_argument("--find", help="only the passages around these words")
     made.add_argument("--section", help="only the section under this heading")
+    made.add_argument("--whole", action="store_true", default=None, help="all of the page, not its main content")
     made.add_argument(
         "--cache",
         choices=("use", "only", "refresh"),

@@ -15,6 +15,7 @@ import pytest
 
 from webseam.call import Call
 from webseam.config import LIMITS
+from webseam.egress.dialer import CountedHandler
 from webseam.errors import DoorError
 from webseam.seam.contract import HttpReply, HttpRequest
 
@@ -272,6 +273,20 @@ def test_a_flood_before_the_reply_is_cut_off(net: Any, more: bytes) -> None:
         await endlessly(writer, b"HTTP/1.1 200 OK\r\n" if more[:1] != b"H" else b"", more)
 
     assert refusal(net, answer, hangs_up=True).kind in ("too_large", "bad_reply")
+
+
+@pytest.mark.parametrize(("status", "overrun"), [("200 OK", False), ("103 Early Hints", True)])
+def test_a_body_may_come_before_its_head_was_looked_at(status: str, overrun: bool) -> None:
+    async def feed() -> CountedHandler:
+        handler = CountedHandler(asyncio.get_running_loop())
+        handler.set_response_params(read_until_eof=True)
+        handler.begin()
+        handler.data_received(f"HTTP/1.1 {status}\r\n\r\n".encode())
+        for _ in range(3):  # uvloop reads so often before any task runs
+            handler.data_received(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 9_000)
+        return handler
+
+    assert asyncio.run(feed()).overrun is overrun
 
 
 def test_an_interim_reply_is_passed_over(net: Any, respond: Any) -> None:

@@ -61,6 +61,28 @@ def test_a_site_is_asked_for_markdown_first_and_taken_at_its_word(site: Site, fe
     assert accept.startswith("text/markdown, text/html")
 
 
+def test_what_a_page_says_of_itself_comes_with_it(site: Site, fetch: Fetch) -> None:
+    html = (
+        "<html lang=de><meta name=author content=Ada><meta property=og:site_name content='The Lamp'>"
+        "<meta property=article:published_time content=2026-05-01><link rel=canonical href=/c><p>words"
+    )
+    read = page(fetch(site.says("/", html, content_type=HTML))[0])
+    assert (read.author, read.date, read.language, read.site) == ("Ada", "2026-05-01", "de", "The Lamp")
+    assert read.canonical == f"{site.url}/c"
+
+
+def test_the_whole_page_is_given_to_who_asks_for_it(site: Site, fetch: Fetch) -> None:
+    words = "Sphinx of black quartz, judge my vow. " * 20
+    url = site.says(
+        "/", f"<nav><a href=/m>Menu</a></nav><main><h1>T</h1><p>{words}</main><p hidden>Secret</p>", content_type=HTML
+    )
+    assert "Menu" not in page(fetch(url)[0]).content
+    whole = page(fetch(url, call=Call(whole=True))[0])
+    assert f"[Menu]({site.url}/m)" in whole.content
+    assert words.strip() in whole.content
+    assert "Secret" not in whole.content
+
+
 def test_links_are_relative_to_where_the_page_was_found(site: Site, fetch: Fetch) -> None:
     site.says("/new/place", "<a href=x>x</a>", content_type=HTML)
     start = site.says("/old", status=302, location="/new/place")

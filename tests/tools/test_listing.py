@@ -76,6 +76,13 @@ def test_the_cache_is_offered_where_the_reader_keeps_pages() -> None:
         assert ("cache" in fetch["inputSchema"]["properties"]) is keeps
 
 
+def test_the_whole_page_is_offered_where_the_reader_has_it() -> None:
+    for whole in (True, False):
+        facts = Facts("some", "Some", reading=True, whole=whole)
+        fetch = WebTools(FakeChooser(reading_facts=facts)).list(None, Request())[1]
+        assert (fetch["inputSchema"]["properties"].get("whole", {}).get("type") == "boolean") is whole
+
+
 def test_the_list_is_the_same_every_time() -> None:
     tools = WebTools(FakeChooser(search_facts=catalogue.facts("brave")))
     assert json.dumps(tools.list(None, Request())) == json.dumps(tools.list(None, Request()))

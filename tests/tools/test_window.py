@@ -298,3 +298,23 @@ def test_a_page_of_five_megabytes_is_read_off_in_a_moment() -> None:
         window_end(text, len(text) // 2, 10_000, layout)
         find(text, "a b c", 0, len(text), 10_000)
         find(text, "a", 0, len(text), 10_000)
+
+
+@pytest.mark.parametrize("heading", ["## Part\n\n", "Part\n----\n\n", "# Chapter\n\n## Part\n\n"])
+def test_a_heading_is_not_left_behind_at_the_end_of_a_window(heading: str) -> None:
+    before, after = "Words before. " * 46 + "\n\n", "Words after. " * 60
+    text = before + heading + after + "\n\n" + after
+    assert window_end(text, 0, 1_000, Layout(text)) == len(before)
+    # One that stands with its text stays: the window would be cut in half for nothing.
+    text = before + heading + "Short.\n\n" + after
+    assert window_end(text, 0, 1_000, Layout(text)) == len(before + heading + "Short.\n\n")
+
+
+def test_a_window_of_nothing_but_headings_goes_on() -> None:
+    text = "## Part\n\n" * 500
+    start, layout = 0, Layout(text)
+    for _ in range(100):
+        start = window_end(text, start, 1_000, layout)
+        if start == len(text):
+            break
+    assert start == len(text)

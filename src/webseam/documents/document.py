@@ -9,6 +9,10 @@ from dataclasses import dataclass
 class Document:
     """One document as Markdown.
 
+    `author` (one or several), `date` (ISO 8601, when it was published or else changed) and `site` are what the page says of
+    itself. `confidence`, from 0 to 1, is how sure it is that `content` is what the page is about; None where nobody judged, or
+    nothing was left out.
+
     `content_type` is what the bytes were judged to be, `encoding` how they were decoded. `links` are those of the whole page,
     menus included (a crawler wants them): absolute http(s), in document order, each once, without fragments, bounded.
     `robots` are the tokens of `<meta name="robots">`, lower case. `hidden` counts the characters that a reader of the page
@@ -28,3 +32,7 @@ class Document:
     hidden: int = 0
     truncated: bool = False
     refresh: str = ""
+    author: str = ""
+    date: str = ""
+    site: str = ""
+    confidence: float | None = None

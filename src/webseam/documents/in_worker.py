@@ -15,14 +15,20 @@ if TYPE_CHECKING:
 
 
 async def read_in_worker(
-    pool: WorkerPool, data: bytes, *, url: str, content_type: str = "", seconds: float = LIMITS.document_seconds
+    pool: WorkerPool,
+    data: bytes,
+    *,
+    url: str,
+    content_type: str = "",
+    whole: bool = False,
+    seconds: float = LIMITS.document_seconds,
 ) -> Document:
     """As `read.read`, in a process of `pool`, within `seconds`.
 
     Raises `DocumentError` as `read` does, and `WorkerError` when the document took too long, too much memory, or the process.
     """
     try:
-        answer = await pool.run("read", data, url, content_type, seconds=seconds)
+        answer = await pool.run("read", data, url, content_type, whole, seconds=seconds)
     except WorkerError as error:
         raise WorkerError(_WORDS.get(error.kind, "{0}").format(error.message, seconds), kind=error.kind) from None
     return msgspec.convert(answer, Document)
@@ -35,8 +41,8 @@ _WORDS = {
 }
 
 
-def read_job(data: bytes, url: str, content_type: str) -> Document:
+def read_job(data: bytes, url: str, content_type: str, whole: bool = False) -> Document:
     """What the worker runs for `read_in_worker`."""
     from webseam.documents.read import read
 
-    return read(data, url=url, content_type=content_type)
+    return read(data, url=url, content_type=content_type, whole=whole)

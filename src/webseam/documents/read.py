@@ -14,11 +14,13 @@ FENCE_CHARS = 1_000
 """Room for what is put around a text that is cut: a fence, or the lines of JSON."""
 
 
-def read(data: bytes, *, url: str, content_type: str = "") -> Document:
+def read(data: bytes, *, url: str, content_type: str = "", whole: bool = False) -> Document:
     """The text of one document.
 
     `url` is where it was found: links are resolved against it, and its ending helps to tell what it is. `content_type` is
-    HTTP's, charset and all. Raises `DocumentError`: `unsupported_type` for what is not text, `too_large`, and `empty`.
+    HTTP's, charset and all. `whole` asks for all of a page that is HTML, not its main content.
+
+    Raises `DocumentError`: `unsupported_type` for what is not text, `too_large`, and `empty`.
     """
     if len(data) > LIMITS.body_bytes:
         raise DocumentError(
@@ -33,7 +35,7 @@ def read(data: bytes, *, url: str, content_type: str = "") -> Document:
     markup = judged.form in (Form.HTML, Form.XML)
     decoded = decode(data, charset=charset_of(content_type), markup=markup)
     if judged.form is Form.HTML:
-        return _html(decoded.text, decoded.encoding, decoded.note, url)
+        return _html(decoded.text, decoded.encoding, decoded.note, url, whole=whole)
     text, hidden = drop_invisible(decoded.text)
     title = ""
     links: tuple[str, ...] = ()
@@ -62,10 +64,10 @@ def read(data: bytes, *, url: str, content_type: str = "") -> Document:
     )
 
 
-def _html(text: str, encoding: str, note: str, url: str) -> Document:
+def _html(text: str, encoding: str, note: str, url: str, *, whole: bool) -> Document:
     from webseam.documents.html.page import read_html  # the parser takes a while to load, and plain text does not need it
 
-    page = read_html(text, url=url)
+    page = read_html(text, url=url, whole=whole)
     notes = [note] if note else []
     notes += page.notes
     content, smuggled = drop_invisible(page.content)
@@ -98,6 +100,10 @@ def _html(text: str, encoding: str, note: str, url: str) -> Document:
         hidden=page.hidden + smuggled,
         truncated=truncated,
         refresh=head.refresh,
+        author=head.author,
+        date=head.date,
+        site=head.site,
+        confidence=page.confidence,
     )
 
 

@@ -50,8 +50,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable
     from typing import Final
 
-    from aiohttp import ClientRequest, ClientTimeout
+    from aiohttp import ClientRequest, ClientTimeout, StreamReader
     from aiohttp.connector import Connection
+    from aiohttp.http import RawResponseMessage
     from aiohttp.tracing import Trace
 
     from webseam.egress.proxies import Proxy
@@ -208,6 +209,12 @@ class CountedHandler(ResponseHandler):
     def expect_body(self) -> None:
         """The headers are here: from now on the limit is that of a whole reply."""
         self.most = _WIRE_BYTES
+
+    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
+        """A head was read. Much of its body may come before the task that waits for it runs (uvloop reads on meanwhile)."""
+        if data[0].code >= 200:
+            self.expect_body()
+        super().feed_data(data, size)
 
     def data_received(self, data: bytes) -> None:
         """Count, and hang up on more than the limit."""

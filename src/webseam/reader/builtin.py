@@ -60,6 +60,12 @@ class BuiltinReader:
             retrieved_at=retrieved_at,
             truncated=document.truncated,
             notes=(*_notes(reply, document), *([kept] if kept else [])),
+            author=document.author,
+            date=document.date,
+            language=document.language,
+            site=document.site,
+            canonical=document.canonical,
+            confidence=document.confidence,
         )
 
     async def _read(self, reply: HttpReply) -> Document:
@@ -72,7 +78,12 @@ class BuiltinReader:
         with self._call.step("document", bytes=len(reply.body)) as step:
             try:
                 document = await read_in_worker(
-                    self._pool, reply.body, url=reply.url, content_type=content_type, seconds=seconds
+                    self._pool,
+                    reply.body,
+                    url=reply.url,
+                    content_type=content_type,
+                    whole=self._call.whole,
+                    seconds=seconds,
                 )
             except DocumentError as error:
                 raise DocumentError(f"{place(reply.url)}: {error.message}", kind=error.kind) from None

@@ -14,5 +14,6 @@ FACTS: Final = Facts(
     settings=(ROBOTS,),
     third_party=False,
     keeps=True,
+    whole=True,
     checked="own",
 )

@@ -90,6 +90,10 @@ class Page:
     `url` is what was asked for, `final_url` where it was found (after redirects). `truncated` says that the provider, not the
     window, left something out. `retrieved_at` is an ISO 8601 UTC time. `notes` are sentences of ours for the reader
     ("an encoding was guessed").
+
+    What the page says of itself, "" where it does not: `author` (several with commas between), `date` (ISO 8601), `language`
+    (BCP 47), `site`, and `canonical`, an absolute URL. `confidence`, from 0 to 1, is how sure it is that `content` is what the
+    page is about; None where nobody judged.
     """
 
     url: str
@@ -100,13 +104,20 @@ class Page:
     retrieved_at: str = ""
     truncated: bool = False
     notes: tuple[str, ...] = ()
+    author: str = ""
+    date: str = ""
+    language: str = ""
+    site: str = ""
+    canonical: str = ""
+    confidence: float | None = None
 
 
 @runtime_checkable
 class FetchProvider(Protocol):
     """Anything with these two members answers `web_fetch`.
 
-    `fetch` may return a `Page`, or a mapping `{"content": str, "url"?: str, "title"?: str, "truncated"?: bool}`.
+    `fetch` may return a `Page`, or a mapping `{"content": str, "url"?: str, "title"?: str, "truncated"?: bool}`, which may hold
+    any other of Page's fields but `notes` too.
     """
 
     @property

@@ -45,8 +45,9 @@ class Facts:
     `filters` are those of `FILTERS` it honours; `countries` and `languages` close those two when not empty. `third_party` says
     that what it is asked leaves this machine for somebody who is not the site itself: such a reader never sees a private URL.
     `keeps` says that a reader uses pages again that it has read, and honours `cache`; `keeps_off` that it would, were the
-    cache not switched off. `checked` says how its replies were
-    verified: against an official `sdk`, the vendor's `docs`, our own code (`own`), or not.
+    cache not switched off. `whole` says that a reader leaves out what is not a page's main content, and gives all of it when
+    asked to. `checked` says how its replies were verified: against an official `sdk`, the vendor's `docs`, our own code
+    (`own`), or not.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Facts:
     third_party: bool = True
     keeps: bool = False
     keeps_off: bool = False
+    whole: bool = False
     home: str = ""
     key_page: str = ""
     price_page: str = ""

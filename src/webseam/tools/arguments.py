@@ -78,6 +78,16 @@ def choice(arguments: Mapping[str, Any], name: str, accepted: tuple[Choice, ...]
     raise ArgumentError(f"{name} cannot be {_kind(value)}: take {', '.join(accepted)}.")
 
 
+def flag(arguments: Mapping[str, Any], name: str) -> bool:
+    """True or false, false when not given; some clients write them as strings."""
+    value = given(arguments, name)
+    if isinstance(value, str):
+        value = {"true": True, "false": False}.get(value.strip().lower(), value)
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise ArgumentError(f"{name} must be true or false, not {_kind(value)}.")
+
+
 def freshness(value: Any) -> str:
     """ "day", "week", "month", "year" or "YYYY-MM-DD..YYYY-MM-DD"; "" for any time."""
     accepted = 'day, week, month, year, or a range of dates as "2026-01-01..2026-01-31"'

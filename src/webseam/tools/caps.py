@@ -7,6 +7,7 @@ for cleaning joins what something invisible parted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     Redact = Callable[[str], str]
 
 _EXAMINED = 1_000  # results looked at to find those that can be shown
+_OF_A_PAGE = (
+    "content", "final_url", "title", "content_type", "retrieved_at", "author", "date", "language", "site", "canonical",
+)  # fmt: skip
+_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})?)?)?)?", re.ASCII)
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*", re.ASCII)
 _SLACK = 4_096  # characters of a page behind its cut that are still searched for secrets
 
 
@@ -68,15 +74,17 @@ def remarks(answered: Any, name: str, redact: Redact) -> list[str]:
 def page(answered: Any, url: str, who: str, retrieved_at: str, redact: Redact) -> Page:
     """The page a reader answered with, as a cleaned Page within `LIMITS.page_chars`. Raises ProviderError for a wrong shape."""
     if isinstance(answered, Page):
-        found = {name: getattr(answered, name) for name in ("content", "final_url", "title", "content_type", "retrieved_at")}
+        found: Mapping[str, Any] = {name: getattr(answered, name) for name in _OF_A_PAGE}
+        confidence: Any = answered.confidence
         truncated, notes = answered.truncated, answered.notes if isinstance(answered.notes, tuple | list) else ()
     elif isinstance(answered, Mapping):
         # A mapping's `url` is where the page was found: it is all that a plugin can say.
         found = {**answered, "final_url": answered.get("url")}
         truncated, notes = answered.get("truncated", False), ()
+        confidence = answered.get("confidence")
     else:
         raise _unreadable(f"{who} answered with {_shape(answered)}, and a page (a mapping with `content`) was expected.")
-    for name in ("content", "final_url", "title", "content_type", "retrieved_at"):
+    for name in _OF_A_PAGE:
         value = found.get(name)
         if not isinstance(value, str) and not (value is None and name != "content"):
             raise _unreadable(f"{who} answered with {_shape(value)} as the page's `{name}`, and a string was expected.")
@@ -93,7 +101,35 @@ def page(answered: Any, url: str, who: str, retrieved_at: str, redact: Redact) -
         retrieved_at=line_of(found.get("retrieved_at") or "", LIMITS.age_chars, redact) or retrieved_at,
         truncated=bool(truncated) or len(content) > LIMITS.page_chars,
         notes=tuple(line_of(str(note), LIMITS.title_chars, redact) for note in notes[: LIMITS.domains]),
+        author=plain(found.get("author") or "", LIMITS.title_chars, redact),
+        date=_date(found.get("date") or ""),
+        language=_language(found.get("language") or ""),
+        site=plain(found.get("site") or "", LIMITS.age_chars, redact),
+        canonical=_canonical(found.get("canonical") or "", redact),
+        confidence=float(confidence) if isinstance(confidence, int | float) and 0 <= confidence <= 1 else None,
     )
+
+
+def _date(written: str) -> str:
+    """An ISO 8601 date, with or without its time, month and day; "" for anything else."""
+    if not _DATE.fullmatch(written):
+        return ""
+    from datetime import datetime
+
+    try:
+        datetime.fromisoformat((written + "-01-01")[:10] if len(written) < 10 else written)
+    except ValueError:
+        return ""
+    return written
+
+
+def _language(tag: str) -> str:
+    return tag if len(tag) <= 35 and _LANGUAGE.fullmatch(tag) else ""
+
+
+def _canonical(url: str, redact: Redact) -> str:
+    url = redact(url.strip()[: LIMITS.url_chars + _SLACK])
+    return url if readable_url(url) and not url.lower().startswith("index:") else ""
 
 
 def readable_url(url: str) -> bool:

@@ -1,7 +1,9 @@
 """Pages kept a short while: the second window of a page is not a second request.
 
 Keyed by account, engine, settings version and canonical URL, so that nothing crosses from one account, engine or setting to
-another (`facts/abuse.md`, case 49). Bounded in age and in bytes, least recently used first. Failures are not kept.
+another (`facts/abuse.md`, case 49), and by whether all of the page is wanted or its main content.
+
+Bounded in age and in bytes, least recently used first. Failures are not kept.
 
 One flight per key: requests that want a page which is being fetched wait for that fetch. It belongs to none of them. A request
 that leaves takes nothing from the others; when the last one leaves, the fetch is stopped.
@@ -38,16 +40,20 @@ class Key(NamedTuple):
     engine: str
     version: int
     url: str
+    whole: bool = False
 
 
 class Kept:
-    """One page with its layout, read off once."""
+    """One page with its layout, read off once, and about how many tokens it costs."""
 
-    __slots__ = ("layout", "page")
+    __slots__ = ("layout", "page", "tokens")
 
     def __init__(self, page: Page, layout: Layout) -> None:
+        from webseam.tools.tokens import estimate
+
         self.page = page
         self.layout = layout
+        self.tokens = estimate(page.content)
 
     @property
     def size(self) -> int:

@@ -101,7 +101,7 @@ class WebTools:
         facts = self._chooser.reading_facts(call.account)
         asked = web_fetch.read(arguments, facts)
         # The fetch has a Call of its own: other requests may come to wait for it, and it outlives the one that began it.
-        flight = Call(call.account, call.agent, seconds=self._seconds, clock=self._clock, cache=asked.cache)
+        flight = Call(call.account, call.agent, seconds=self._seconds, clock=self._clock, cache=asked.cache, whole=asked.whole)
         version = self._chooser.version(call.account)
         provider, url = self._chooser.reader(flight, asked.url)
         name = _name(provider, facts.name)
@@ -109,7 +109,7 @@ class WebTools:
         with call.step(web_fetch.NAME, engine=name) as step:
             try:
                 kept = await pages.get(
-                    Key(call.account, name, version, url),
+                    Key(call.account, name, version, url, asked.whole),
                     lambda: self._read(asking, provider, url, flight),
                     call,
                     cache=asked.cache,
@@ -118,8 +118,8 @@ class WebTools:
                 step.detail["fetched"] = bool(flight.steps)
                 call.steps.extend(flight.steps[: LIMITS.call_steps - len(call.steps)])
         if len(kept.page.content) < LONG:
-            return web_fetch.answer(name, kept, asked)
-        return await self._aside(lambda: web_fetch.answer(name, kept, asked), call)
+            return web_fetch.answer(name, kept, asked, whole_offered=facts.whole)
+        return await self._aside(lambda: web_fetch.answer(name, kept, asked, whole_offered=facts.whole), call)
 
     async def _read(self, asking: Asking, provider: Any, url: str, flight: Call) -> Kept:
         """Fetch one page for whoever waits; its own Call ends when this is cancelled, for then nobody does."""

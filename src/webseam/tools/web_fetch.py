@@ -24,6 +24,11 @@ ARGUMENTS = ("url", "start", "max_chars", "find", "section")
 CACHE: tuple[Literal["use", "only", "refresh"], ...] = ("use", "only", "refresh")
 """The argument `cache`, of readers that keep what they read."""
 
+LOW = 0.5
+"""Confidence in what of a page is its content below which it is said to be low."""
+
+OWN = "`webseam use reading builtin`"
+
 
 def tool(facts: Facts) -> dict[str, Any]:
     """The tool's entry in `tools/list`."""
@@ -59,6 +64,12 @@ def tool(facts: Facts) -> dict[str, Any]:
             "description": "Return only the section under this heading (see the outline of a long page).",
         },
     }
+    if facts.whole:
+        properties["whole"] = {
+            "type": "boolean",
+            "default": False,
+            "description": "All of the page, menus and all: for when its main content was not found, or something is missing.",
+        }
     if facts.keeps:
         properties["cache"] = {
             "type": "string",
@@ -88,6 +99,7 @@ class Asked(NamedTuple):
     find: str
     section: str
     cache: Literal["use", "only", "refresh"] = "use"
+    whole: bool = False
 
 
 def read(arguments: Mapping[str, Any], facts: Facts) -> Asked:
@@ -96,8 +108,8 @@ def read(arguments: Mapping[str, Any], facts: Facts) -> Asked:
     from webseam.tools import arguments as read_argument
     from webseam.tools.clean import clean_line
 
-    offered = (*ARGUMENTS, "cache") if facts.keeps else ARGUMENTS
-    values = {name: value for name, value in arguments.items() if name in offered or name != "cache"}
+    offered = [*ARGUMENTS, *(["whole"] if facts.whole else []), *(["cache"] if facts.keeps else [])]
+    values = {name: value for name, value in arguments.items() if name in offered or name not in ("cache", "whole")}
     read_argument.refuse_unknown(NAME, values, offered)
     wanted = read_argument.given(arguments, "cache")
     if not facts.keeps and wanted not in (None, CACHE[0]):
@@ -106,9 +118,12 @@ def read(arguments: Mapping[str, Any], facts: Facts) -> Asked:
                 "The cache is switched off (WEBSEAM_CACHE, or `cache` in config.toml): leave cache out, or switch it on."
             )
         raise ArgumentError(
-            f"{facts.title} cannot apply cache: leave it out, or read with Webseam's own reader (`webseam use reading "
-            "builtin`) and its cache switched on (WEBSEAM_CACHE)."
+            f"{facts.title} cannot apply cache: leave it out, or read with Webseam's own reader "
+            f"({OWN}) and its cache switched on (WEBSEAM_CACHE)."
         )
+    whole = read_argument.flag(arguments, "whole")
+    if whole and not facts.whole:
+        raise ArgumentError(f"{facts.title} cannot apply whole: leave it out, or read with Webseam's own reader ({OWN}).")
     url = read_argument.text(arguments, "url", LIMITS.url_chars, example='"https://example.com/page"').strip()
     if not url:
         raise ArgumentError('url is empty: give the address of a page, as "https://example.com/page".')
@@ -119,17 +134,21 @@ def read(arguments: Mapping[str, Any], facts: Facts) -> Asked:
         find=clean_line(read_argument.text(arguments, "find", LIMITS.find_chars)),
         section=clean_line(read_argument.text(arguments, "section", LIMITS.find_chars)),
         cache=read_argument.choice(arguments, "cache", CACHE),
+        whole=whole,
     )
 
 
-def answer(provider: str, kept: Kept, asked: Asked) -> str:
-    """The tool's text. Raises ArgumentError when the page has no such place or section; the outline is in its text."""
+def answer(provider: str, kept: Kept, asked: Asked, *, whole_offered: bool = False) -> str:
+    """The tool's text. `whole_offered` says whether the argument `whole` is there to be named.
+
+    Raises ArgumentError when the page has no such place or section; the outline is in its text.
+    """
     from webseam.tools.clean import cut
     from webseam.tools.window import find, window_end
 
     text, layout = kept.page.content, kept.layout
     begin, stop = 0, len(text)
-    head = _head(provider, kept)
+    head = _head(provider, kept, whole_offered=whole_offered)
     if asked.section:
         heading = _section(kept, asked.section)
         begin, stop = heading.start, heading.end
@@ -166,7 +185,7 @@ def answer(provider: str, kept: Kept, asked: Asked) -> str:
     return _laid_out(head, parts)
 
 
-def _head(provider: str, kept: Kept) -> dict[str, Any]:
+def _head(provider: str, kept: Kept, *, whole_offered: bool) -> dict[str, Any]:
     page = kept.page
     head: dict[str, Any] = {
         "provider": provider,
@@ -176,11 +195,25 @@ def _head(provider: str, kept: Kept) -> dict[str, Any]:
         "content_type": page.content_type,
         "retrieved_at": page.retrieved_at,
         "chars": len(page.content),
+        "tokens": kept.tokens,
         "start": 0,
         "truncated": page.truncated,
     }
-    if page.notes:
-        head["notes"] = list(page.notes)
+    # Only what has something to say.
+    for name in ("author", "date", "language", "site"):
+        if said := getattr(page, name):
+            head[name] = said
+    if page.canonical and page.canonical not in (page.final_url, page.url):
+        head["canonical"] = page.canonical
+    notes = [*page.notes]
+    if page.confidence is not None and page.confidence < LOW:
+        head["confidence"] = "low"
+        notes.append(
+            "Which part of the page is its content is uncertain: something may be missing"
+            + (", ask with whole=true for all of it." if whole_offered else ".")
+        )
+    if notes:
+        head["notes"] = notes
     return head
 
 

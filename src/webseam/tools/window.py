@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -112,8 +112,6 @@ class Layout:
 
     def fence_around(self, at: int) -> tuple[int, int] | None:
         """The fenced block that `at` would cut in two, or None."""
-        from bisect import bisect_left
-
         index = bisect_left(self.fences, (at, 0)) - 1
         if index >= 0 and self.fences[index][0] < at < self.fences[index][1]:
             return self.fences[index]
@@ -171,11 +169,27 @@ def _blank_border(text: str, start: int, limit: int, layout: Layout) -> int | No
     while (at := text.rfind("\n\n", floor, end)) != -1:
         fence = layout.fence_around(at + 2)
         if fence is None:
-            return at + 2
+            return _before_heading(text, at + 2, floor, layout)
         if fence[0] > floor:
             return fence[0]
         end = fence[0]
     return None
+
+
+def _before_heading(text: str, end: int, floor: int, layout: Layout) -> int:
+    """`end`, or where the headings begin that would be left behind at the end of a window, without what they head."""
+    while True:
+        index = bisect_left(layout.headings, end, key=_start_of) - 1
+        if index < 0 or (heading := layout.headings[index]).start <= floor:
+            return end
+        lines = text[heading.start : end].rstrip().count("\n")
+        if lines > (0 if text[heading.start : heading.start + 4].lstrip().startswith("#") else 1):
+            return end
+        end = heading.start
+
+
+def _start_of(heading: Heading) -> int:
+    return heading.start
 
 
 def _line_border(text: str, start: int, limit: int, layout: Layout) -> int | None:

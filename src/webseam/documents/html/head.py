@@ -1,4 +1,8 @@
-"""What the head of a page says about it: title, language, canonical address, robots, refresh."""
+"""What a page says about itself: title, author, date, language, site, canonical address, robots, refresh.
+
+Each fact has several places, asked in this order: `<meta>` of the head (OpenGraph, article:, Dublin Core, citation_ and the
+names that publishers use), JSON-LD, and for author and date what stands right below the first heading.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,58 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
+from webseam.documents.dates import iso_date
+from webseam.documents.html.structured import Said
 from webseam.documents.html.tree import Element, first, text_of
 from webseam.documents.invisible import drop_invisible
 
 if TYPE_CHECKING:
     from webseam.documents.html.links import Base
     from webseam.documents.html.parse import Parsed
+    from webseam.documents.html.tree import Child
 
 MAX_META = 500
+MAX_AUTHORS = 5
+
+BYLINE_CHARS = 400
+"""How far below the first heading a byline stands."""
+
+BYLINE_ELEMENTS = 2_000
+"""Elements of a page that are looked through for its first heading and byline."""
+
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 # "5; url='/next'", "0;/next": the time, a separator, an optional "url=" (HTML Standard, 4.2.5.3, shared declarative refresh).
 _REFRESH = re.compile(r"\s*[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S.*))", re.IGNORECASE | re.DOTALL)
 _ROBOTS_NAMES = frozenset({"robots", "webseam"})
+_AUTHORS = (
+    "author", "article:author", "og:article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author",
+    "sailthru.author", "byl",
+)  # fmt: skip
+_DATES = (
+    "article:published_time", "og:article:published_time", "og:published_time", "datepublished", "citation_publication_date",
+    "citation_date", "citation_online_date", "dc.date.issued", "dcterms.issued", "dc.date", "dcterms.date", "dcterms.created",
+    "dc.date.created", "parsely-pub-date", "sailthru.date", "publishdate", "publish-date", "publish_date", "pubdate",
+    "article.published", "date",
+)  # fmt: skip
+_CHANGED = ("article:modified_time", "og:updated_time", "dcterms.modified", "last-modified")
+_SITES = ("og:site_name", "application-name", "dc.publisher", "citation_journal_title")
+_BYLINES = frozenset(
+    {
+        "author", "author-name", "author__name", "authorname", "byline", "byline-name", "byline__name", "entry-author",
+        "p-author", "post-author",
+    }
+)  # fmt: skip
+_BY = re.compile(r"(?:by|written by|posted by|authors?|作者)\b\s?[:：|]?\s*", re.IGNORECASE)
+_AUTHOR_CHARS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The facts of a page's head; what is not said is empty. `description` is the page's own summary of itself."""
+    """The facts of a page's head; what is not said is empty. `description` is the page's own summary of itself.
+
+    `author` is one or several, with commas between; `date` (ISO 8601) is when the page was published, else changed. `price` is
+    what a shop puts into its `<meta>`: amount and currency.
+    """
 
     title: str = ""
     language: str = ""
@@ -31,12 +70,17 @@ class Head:
     robots: tuple[str, ...] = ()
     refresh: str = ""
     description: str = ""
+    author: str = ""
+    date: str = ""
+    site: str = ""
+    price: tuple[str, str] = ("", "")
 
 
-def read_head(page: Parsed, base: Base) -> Head:
-    """Read the head of `page`."""
+def read_head(page: Parsed, base: Base, said: Said = Said()) -> Head:  # noqa: B008 - it is a constant
+    """Read the head of `page`; `said` is what its JSON-LD says."""
     metas: dict[str, str] = {}
     robots: dict[str, None] = {}
+    authors: dict[str, None] = {}
     title = canonical = ""
     for element in _elements_of(page)[:MAX_META]:
         attributes = element.attrs
@@ -45,17 +89,30 @@ def read_head(page: Parsed, base: Base) -> Head:
         elif element.tag == "link" and not canonical and "canonical" in attributes.get("rel", "").lower().split():
             canonical = base.resolve(attributes.get("href", ""))
         elif element.tag == "meta":
-            name = (attributes.get("name") or attributes.get("property") or attributes.get("http-equiv") or "").strip().lower()
+            name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or ""
+            name = (name or attributes.get("http-equiv", "")).strip().lower()
             value = attributes.get("content", "").strip()
             if name in _ROBOTS_NAMES:
                 robots.update(dict.fromkeys(token for token in re.split(r"[,\s]+", value.lower())[:20] if token))
             elif name and value:
+                if name in ("citation_author", "dc.creator", "author") and (written := _author(value)):
+                    authors[written] = None
                 metas.setdefault(name, value)
     if not title:
         title = metas.get("og:title", "") or metas.get("twitter:title", "")
     if not title and (heading := first(page.body, "h1")) is not None:
         title = text_of(heading)
-    language = page.html.attrs.get("lang", "") or metas.get("content-language", "") or metas.get("og:locale", "")
+    author = ", ".join([*authors][:MAX_AUTHORS]) or next(
+        (name for key in _AUTHORS if (name := _author(metas.get(key, "")))), ""
+    )
+    author = author or _author(said.author, MAX_AUTHORS * _AUTHOR_CHARS)
+    date = _date(metas, _DATES) or said.date
+    if not author or not date:
+        below = _below_heading(page.body)
+        author, date = author or below[0], date or below[1]
+    language = (
+        page.html.attrs.get("lang", "") or metas.get("content-language", "") or metas.get("og:locale", "") or said.language
+    )
     match = _LANGUAGE.match(language.strip())
     return Head(
         title=_line(title, LIMITS.title_chars),
@@ -64,7 +121,18 @@ def read_head(page: Parsed, base: Base) -> Head:
         robots=tuple(robots),
         refresh=_refresh(metas.get("refresh", ""), base),
         description=_line(metas.get("description", "") or metas.get("og:description", ""), LIMITS.error_chars),
+        author=_line(author, LIMITS.title_chars),
+        date=date or _date(metas, _CHANGED),
+        site=_line(next((metas[key] for key in _SITES if key in metas), "") or said.site, LIMITS.age_chars),
+        price=(
+            metas.get("product:price:amount", "") or metas.get("og:price:amount", ""),
+            metas.get("product:price:currency", "") or metas.get("og:price:currency", ""),
+        ),
     )
+
+
+def _date(metas: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((date for name in names if (date := iso_date(metas.get(name, "")))), "")
 
 
 def _elements_of(page: Parsed) -> list[Element]:
@@ -72,6 +140,60 @@ def _elements_of(page: Parsed) -> list[Element]:
     found = [child for child in page.head.children if isinstance(child, Element)]
     found += [child for child in page.body.children if isinstance(child, Element) and child.tag in ("title", "meta", "link")]
     return found
+
+
+def _below_heading(body: Element) -> tuple[str, str]:
+    """The author and the date in what follows the first heading, each "" when none does."""
+    author = date = ""
+    chars = elements = 0
+    seen = False
+    stack: list[Child] = [body]
+    while stack and chars < BYLINE_CHARS and elements < BYLINE_ELEMENTS and not (author and date):
+        node = stack.pop()
+        if isinstance(node, str):
+            chars += len(node.strip()) if seen else 0
+            continue
+        elements += 1
+        if node.tag == "h1":
+            seen = True
+            continue
+        if seen:
+            if node.tag == "time" and not date:
+                date = iso_date(node.attrs.get("datetime", "")) or iso_date(_short_text(node))
+            if not author and node.attrs and _is_byline(node):
+                author = _author(_short_text(node))
+        stack.extend(reversed(node.children))
+    return author, date
+
+
+def _short_text(element: Element) -> str:
+    """The text of an element that holds little; "" of any other."""
+    parts: list[str] = []
+    stack: list[Child] = [element]
+    for _ in range(50):
+        if not stack:
+            return "".join(parts)
+        node = stack.pop()
+        if isinstance(node, str):
+            parts.append(node)
+        else:
+            stack.extend(reversed(node.children[:50]))
+    return ""
+
+
+def _is_byline(element: Element) -> bool:
+    attributes = element.attrs
+    if attributes.get("rel") == "author" or attributes.get("itemprop") == "author":
+        return True
+    return "class" in attributes and not _BYLINES.isdisjoint(attributes["class"].lower().split())
+
+
+def _author(text: str, limit: int = _AUTHOR_CHARS) -> str:
+    """A name without what leads to it ("By "); "" for what is none: an address, a handle, a paragraph."""
+    text = " ".join(text.split())
+    if match := _BY.match(text):
+        text = text[match.end() :]
+    return "" if len(text) > limit or "://" in text or text.startswith("@") or not any(map(str.isalpha, text)) else text
 
 
 def _refresh(value: str, base: Base) -> str:

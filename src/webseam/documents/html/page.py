@@ -1,4 +1,8 @@
-"""One HTML page: parsed, its hidden text dropped, its content chosen, written as Markdown."""
+"""One HTML page: parsed, its hidden text dropped, its content chosen, written as Markdown.
+
+Where a page shows next to nothing, what it says in data (`from_data`) is read in its place; the price of a product that
+stands nowhere else is added to its text.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,18 @@ from dataclasses import dataclass, field
 from webseam.documents.html.head import Head, read_head
 from webseam.documents.html.hidden import drop_hidden
 from webseam.documents.html.links import Base, page_links
-from webseam.documents.html.main_content import main_content
+from webseam.documents.html.main_content import MainContent, main_content
 from webseam.documents.html.markdown import to_markdown
 from webseam.documents.html.parse import parse
+from webseam.documents.html.structured import (
+    LinkedData,
+    linked_data,
+    list_of_facts,
+    missing_from,
+    price_of,
+    product_facts,
+    said_by,
+)
 from webseam.documents.html.tree import Element, preorder
 from webseam.documents.invisible import drop_escapes
 
@@ -28,40 +41,83 @@ MUCH_HIDDEN = 500
 """Hidden characters from which a page is worth a note, when they are also a fifth of what is shown."""
 
 
+NEARLY_EMPTY = 200
+"""Characters of Markdown under which a page is asked for what it says in data."""
+
+
 @dataclass(slots=True)
 class HtmlPage:
-    """What was made of a page."""
+    """What was made of a page. `confidence` is that of its main content (see `Document`)."""
 
     head: Head
     content: str
     links: tuple[str, ...]
     hidden: int
     truncated: bool
+    confidence: float | None = None
     notes: list[str] = field(default_factory=list)
 
 
-def read_html(text: str, *, url: str) -> HtmlPage:
-    """Read a page. `content` is empty only when it shows no text at all and says nothing about itself."""
+def read_html(text: str, *, url: str, whole: bool = False) -> HtmlPage:
+    """Read a page: its main content, or all that it shows when `whole`.
+
+    `content` is empty only when the page shows no text at all and says nothing about itself.
+    """
     parsed = parse(text)
     escapes = _drop_escapes(parsed.html) if _ESCAPE.search(text) else 0
     base = Base(url, parsed.head)
-    head = read_head(parsed, base)
+    data = linked_data(text)
+    head = read_head(parsed, base, said_by(data))
     links = page_links(parsed.html, base)
     hidden, let_be = drop_hidden(parsed.html, scripted=_SCRIPT.search(text) is not None)
-    chosen = main_content(parsed.body)
+    chosen = MainContent((parsed.body,)) if whole else main_content(parsed.body)
     content, truncated = to_markdown(chosen.nodes, base, without=chosen.without)
     if not content and chosen.without:
         content, truncated = to_markdown((parsed.body,), base)
-    page = HtmlPage(head, content, links, hidden + escapes, truncated or parsed.cut)
+    page = HtmlPage(head, content, links, hidden + escapes, truncated or parsed.cut, chosen.confidence)
     if let_be:
         page.notes.append("The page hides its text until a script runs; it is given as the server sent it.")
     elif hidden > max(MUCH_HIDDEN, len(content) // 5):
         page.notes.append(
             f"{hidden:,} characters that the page does not show until something is clicked, or ever, were left out."
         )
-    if not content:
+    if len(content) < NEARLY_EMPTY:
+        _from_data(page, text, data, base)
+    if page.content:
+        _add_facts(page, data, base)
+    else:
         _instead_of_nothing(page, parsed.body, base)
     return page
+
+
+def _from_data(page: HtmlPage, text: str, data: LinkedData, base: Base) -> None:
+    """For a page that shows next to nothing: what its JSON-LD or the state of its scripts says, when that is more."""
+    from webseam.documents.html.from_data import body_of, state_of  # few pages need it
+
+    root = body_of(data)
+    found = to_markdown((root,), base)[0] if root is not None else ""
+    if len(found) < NEARLY_EMPTY and (root := state_of(text)) is not None:
+        stated = to_markdown((root,), base)[0]
+        found = stated if len(stated) > 2 * len(found) else found
+    if len(found) <= len(page.content):
+        return
+    page.content = found if page.content in found else f"{page.content}\n\n{found}"
+    page.confidence = None
+    page.notes.append("The page shows its text only by running scripts, which is not done here: this is from the data in it.")
+
+
+def _add_facts(page: HtmlPage, data: LinkedData, base: Base) -> None:
+    """Put what a shop says of its product only in data under the page's first heading."""
+    facts = product_facts(data)
+    if not facts and (price := price_of(*page.head.price)):
+        facts = [("Price", price)]
+    if not facts or not (missing := missing_from(page.content, facts)):
+        return
+    lines = to_markdown((list_of_facts(missing),), base)[0]
+    first, _, rest = page.content.partition("\n\n")
+    parts = (first, lines, rest) if first.startswith("# ") and "\n" not in first else (lines, page.content)
+    page.content = "\n\n".join([part for part in parts if part])
+    page.notes.append("What the page says of its product only in data, not in its text, stands first.")
 
 
 def _drop_escapes(root: Element) -> int:

@@ -46,8 +46,8 @@ Child: TypeAlias = Element | str
 
 
 def is_block(tag: str) -> bool:
-    """Whether `tag` begins a new block. Custom elements do: pages are built of them (`<app-root>`)."""
-    return tag in BLOCK or "-" in tag
+    """Whether `tag` begins a new block. Custom elements do: pages are built of them (`<app-root>`), but not MathJax's."""
+    return tag in BLOCK or ("-" in tag and not tag.startswith("mjx-"))
 
 
 def preorder(root: Element) -> tuple[list[Element], list[int]]:

@@ -1,0 +1,59 @@
+"""The JSON in a page's scripts, which the parser leaves behind: found in its source by `str.find`, a few, within bounds."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+MAX_SCRIPTS = 30
+TAG_CHARS = 500
+
+_CLOSING = re.compile(r"</script", re.IGNORECASE)
+_WRAPPING = re.compile(
+    r"\A\s*(?:(?://|/\*)?\s*(?:<!\[CDATA\[|<!--)\s*(?:\*/)?)|(?:(?://|/\*)?\s*(?:\]\]>|-->)\s*(?:\*/)?|;)\s*\Z"
+)
+_TRAILING_COMMA = re.compile(r",(?=\s{0,99}[}\]])")
+
+
+def scripts(source: str, marks: tuple[str, ...], limit: int) -> list[str]:
+    """What stands in the scripts whose tag or beginning holds one of `marks`: in document order, each at most `limit` long."""
+    found: dict[int, str] = {}
+    for mark in marks:
+        at = -1
+        for _ in range(MAX_SCRIPTS):
+            at = source.find(mark, at + 1)
+            if at == -1:
+                break
+            tag = source.rfind("<script", max(0, at - TAG_CHARS), at)
+            if tag == -1:
+                continue
+            begin = source.find(">", tag, at + TAG_CHARS) + 1
+            if not begin or begin in found:
+                continue
+            closing = _CLOSING.search(source, begin)
+            end = closing.start() if closing is not None else len(source)
+            if at < end <= begin + limit:
+                found[begin] = source[begin:end]
+            at = max(at, end)
+    return [found[begin] for begin in sorted(found)[:MAX_SCRIPTS]]
+
+
+def decoded(script: str) -> Any:
+    """The JSON that a script is, or begins with, with the slips forgiven that are common; None when it is none."""
+    try:
+        return msgspec.json.decode(script)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        pass
+    script = _WRAPPING.sub("", script).strip()
+    for text in (script, _TRAILING_COMMA.sub("", script)):
+        try:
+            return _FORGIVING.raw_decode(text)[0]
+        except (RecursionError, ValueError):
+            continue
+    return None
+
+
+_FORGIVING = json.JSONDecoder(strict=False)
