@@ -12,9 +12,9 @@ MOST_PLACES = 40  # of one short block in the gold text; what stands everywhere 
 def labels(blocks: list[list[str]], gold: list[str]) -> list[float]:
     """The share of each block's words that the gold text holds, from 0 to 1.
 
-    Blocks of `LONG` words and more are found by their runs of `GRAM` words, wherever they stand. Shorter ones are held when they
-    belong to the heaviest choice of blocks whose places in the gold text are in the page's order and do not overlap: "Home" of
-    a menu is not taken for "home" of a sentence that another block accounts for.
+    Blocks of `LONG` words and more are found by their runs of `GRAM` words, wherever they stand. Shorter ones are held when
+    they belong to the heaviest choice of blocks whose places in the gold text are in the page's order and do not overlap:
+    "Home" of a menu is not taken for "home" of a sentence that another block accounts for.
     """
     places: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for size in range(1, LONG):
@@ -28,13 +28,11 @@ def labels(blocks: list[list[str]], gold: list[str]) -> list[float]:
         if not size:
             spans.append([])
         elif size < LONG:
-            candidates = places.get(tuple(words), ())
+            candidates = places.get(tuple(words), [])
             spans.append([(place, place + size) for place in candidates] if len(candidates) <= MOST_PLACES else [])
         else:
-            hits: list[int] = []
-            for place in range(size - GRAM + 1):
-                if candidates := places.get(tuple(words[place : place + GRAM])):
-                    hits.append(min(candidates, key=lambda other: abs(other - last)))
+            runs = [places.get(tuple(words[place : place + GRAM])) for place in range(size - GRAM + 1)]
+            hits = [min(found, key=lambda other: abs(other - last)) for found in runs if found]
             shares[index] = len(hits) / (size - GRAM + 1)
             if shares[index] > 0.5:
                 last = hits[-1] + GRAM

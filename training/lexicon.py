@@ -85,8 +85,12 @@ def lexicon(pages: Iterable[Counts]) -> Lexicon:
         share = (kept + pull * usual) / (seen + pull)
         return round(math.log(share / (1 - share)) - math.log(usual / (1 - usual)), 2)
 
-    by_name = {name: log_odds(names_kept[name], names[name], 30) for name in sorted(names) if names_pages[name] >= PAGES_WITH_NAME}
-    by_word = {word: log_odds(words_kept[word], words[word], 8) for word in sorted(words) if words_pages[word] >= PAGES_WITH_WORD}
+    by_name = {
+        name: log_odds(names_kept[name], names[name], 30) for name in sorted(names) if names_pages[name] >= PAGES_WITH_NAME
+    }
+    by_word = {
+        word: log_odds(words_kept[word], words[word], 8) for word in sorted(words) if words_pages[word] >= PAGES_WITH_WORD
+    }
     return Lexicon(
         {name: value for name, value in by_name.items() if abs(value) > LEAST},
         {word: value for word, value in by_word.items() if abs(value) > LEAST},

@@ -6,6 +6,7 @@ Everything is drawn from one seeded generator and computed by one thread in one 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 CLIPPED = 8.0
-BATCH = 2048
+BATCH = 1024
 HIGHEST_RATE = 4e-3
-DECAY = 1e-2
-DROPPED = 0.1
+DECAY = 0.1
 BETAS = (0.9, 0.999)
 
 
@@ -33,7 +33,7 @@ class Network:
         self.scale = scale
         self.weights: list[Floats] = [
             (generator.standard_normal((inputs, outputs)) * math.sqrt(2 / inputs)).astype(np.float32)
-            for inputs, outputs in zip(sizes, sizes[1:], strict=False)
+            for inputs, outputs in pairwise(sizes)
         ]
         self.biases: list[Floats] = [np.zeros(outputs, np.float32) for outputs in sizes[1:]]
 
@@ -49,13 +49,15 @@ class Network:
     def stored(self) -> NetworkFile:
         """As the package stores it."""
         layers = [
-            Layer(*weights.shape, weights.astype("<f4").tobytes(), biases.astype("<f4").tobytes())
+            Layer(len(weights), len(biases), weights.astype("<f4").tobytes(), biases.astype("<f4").tobytes())
             for weights, biases in zip(self.weights, self.biases, strict=True)
         ]
         return NetworkFile(self.mean.astype("<f4").tobytes(), self.scale.astype("<f4").tobytes(), layers)
 
 
-def train(rows: Floats, targets: Floats, importance: Floats, *, hidden: tuple[int, ...], epochs: int, seed: int) -> Network:
+def train(
+    rows: Floats, targets: Floats, importance: Floats, *, hidden: tuple[int, ...], epochs: int, dropped: float, seed: int
+) -> Network:
     """A network for `rows` (one block each) whose targets are shares from 0 to 1."""
     generator = np.random.default_rng(seed)
     mean = rows.mean(0, dtype=np.float64).astype(np.float32)
@@ -72,7 +74,7 @@ def train(rows: Floats, targets: Floats, importance: Floats, *, hidden: tuple[in
         order = generator.permutation(len(rows))
         for batch in range(batches):
             picked = order[batch * BATCH : (batch + 1) * BATCH]
-            gradients = _gradients(network, rows[picked], targets[picked], importance[picked], generator)
+            gradients = _gradients(network, rows[picked], targets[picked], importance[picked], dropped, generator)
             step += 1
             rate = _rate(step / (epochs * batches))
             for place, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
@@ -91,7 +93,7 @@ def _rate(done: float) -> float:
 
 
 def _gradients(
-    network: Network, rows: Floats, targets: Floats, importance: Floats, generator: np.random.Generator
+    network: Network, rows: Floats, targets: Floats, importance: Floats, dropped: float, generator: np.random.Generator
 ) -> list[Floats]:
     """Of the weighted cross-entropy, for the weights and then the biases."""
     seen = [rows]
@@ -101,7 +103,7 @@ def _gradients(
     for place, (weights, biases) in enumerate(zip(network.weights, network.biases, strict=True)):
         values = values @ weights + biases
         if place < last:
-            mask = (generator.random(values.shape, dtype=np.float32) > DROPPED).astype(np.float32) / np.float32(1 - DROPPED)
+            mask = (generator.random(values.shape, dtype=np.float32) > dropped).astype(np.float32) / np.float32(1 - dropped)
             values = np.maximum(values, 0) * mask
             masks.append(mask)
             seen.append(values)

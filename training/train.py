@@ -21,7 +21,7 @@ import sys
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a script, only this folder is there
 
@@ -41,19 +41,22 @@ from webseam.documents.html.page import prepared
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from training.scoring import GoldPage
 
     Floats = NDArray[np.float32]
 
+Result = TypeVar("Result")
+
 ROOT = Path(__file__).resolve().parent.parent
 WEIGHTS = Path(classifier.__file__).with_name("main_content.weights")
 FOLDED = ROOT / "training" / "folds"
 SEED = 0
-FIRST = {"hidden": (64, 32), "epochs": 8}
-SECOND = {"hidden": (32, 16), "epochs": 8}
+FIRST = {"hidden": (48, 24), "epochs": 6, "dropped": 0.25}
+SECOND = {"hidden": (32, 16), "epochs": 5, "dropped": 0.1}
+SECONDS = 3  # networks of the second step, each from a seed of its own
 
 
 class Example(NamedTuple):
@@ -101,9 +104,9 @@ _rows: dict[tuple[int, frozenset[int]], Floats] = {}
 _alone: dict[tuple[int, int], array[float]] = {}
 
 
-def in_processes(work: Callable[..., object], jobs: list[tuple[object, ...]], what: str) -> list[object]:
+def in_processes(work: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], what: str) -> list[Result]:
     """`work(*job)` for all jobs, in their order; in forked processes where there are such, for they share what was loaded."""
-    results: list[object] = []
+    results: list[Result] = []
     if "fork" in multiprocessing.get_all_start_methods():
         with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("fork")) as pool:
             for result in pool.map(work, *zip(*jobs, strict=True), chunksize=max(1, min(20, len(jobs) // 8))):
@@ -134,9 +137,7 @@ def _row(index: int, without: frozenset[int]) -> Floats:
 
 def _train_first(without: frozenset[int], outer: frozenset[int], seed: int) -> Network:
     """A first network that has seen no page of the folds `without`; `outer` are those that its rows must not know of."""
-    chosen = [
-        index for index, one in enumerate(_examples) if one.fold not in without and any(one.shares)
-    ]
+    chosen = [index for index, one in enumerate(_examples) if one.fold not in without and any(one.shares)]
     rows = np.concatenate([_rows[index, outer | {_examples[index].fold}] for index in chosen])
     return train(rows, *_targets(chosen), seed=seed, **FIRST)  # type: ignore[arg-type]
 
@@ -177,17 +178,15 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     found = in_processes(example, [(page,) for page in sources], "pages read")
-    _examples[:] = [one for one in found if isinstance(one, Example) and one.blocks.texts]
+    _examples[:] = [one for one in found if one.blocks.texts]
     del sources, found
-    counts: list[Counts] = in_processes(_count, [(index,) for index in range(len(_examples))], "words counted")  # type: ignore[assignment]
+    counts = in_processes(_count, [(index,) for index in range(len(_examples))], "words counted")
 
     folds = range(FOLDS)
-    for without in {frozenset({a, b}) for a in folds for b in folds} | {frozenset()}:
+    for without in {frozenset({a, b}) for a in folds for b in folds} | {frozenset[int]()}:
         _lexicons[without] = lexicon(one for one, example in zip(counts, _examples, strict=True) if example.fold not in without)
-    jobs = [
-        (index, frozenset({one.fold, other})) for index, one in enumerate(_examples) for other in folds
-    ]
-    _rows.update(zip(jobs, in_processes(_row, jobs, "blocks described"), strict=True))  # type: ignore[call-overload]
+    jobs = [(index, frozenset({one.fold, other})) for index, one in enumerate(_examples) for other in folds]
+    _rows.update(zip(jobs, in_processes(_row, jobs, "blocks described"), strict=True))
 
     # First networks: without two folds (what the second networks of the other are trained on), without one, and of all.
     plans: list[tuple[frozenset[int], frozenset[int]]] = [
@@ -195,40 +194,42 @@ def main() -> int:
     ]
     plans += [(frozenset({outer}), frozenset({outer})) for outer in folds]
     plans.append((frozenset(), frozenset()))
-    firsts: list[Network] = in_processes(  # type: ignore[assignment]
-        _train_first, [(without, outer, options.seed) for without, outer in plans], "first networks"
-    )
+    firsts = in_processes(_train_first, [(without, outer, options.seed) for without, outer in plans], "first networks")
     by_plan = dict(zip(plans, firsts, strict=True))
     for index, one in enumerate(_examples):
         for outer in folds:
             network = by_plan[frozenset({outer, one.fold}), frozenset({outer})]
             _alone[index, outer] = _doubles(network.probabilities(_rows[index, frozenset({outer, one.fold})]))
         _alone[index, -1] = _alone[index, one.fold]
-    seconds: list[Network] = in_processes(  # type: ignore[assignment]
-        _train_second, [(outer, options.seed) for outer in (*folds, -1)], "second networks"
+    seconds = in_processes(
+        _train_second,
+        [(outer, options.seed + number) for outer in (*folds, -1) for number in range(SECONDS)],
+        "second networks",
     )
+
+    of_fold = {outer: seconds[place * SECONDS : (place + 1) * SECONDS] for place, outer in enumerate((*folds, -1))}
 
     FOLDED.mkdir(exist_ok=True)
     for outer in folds:
-        _write(FOLDED / f"{outer}.weights", frozenset({outer}), by_plan[frozenset({outer}), frozenset({outer})], seconds[outer])
-    _write(WEIGHTS, frozenset(), by_plan[frozenset(), frozenset()], seconds[-1])
-    report(seconds)
+        _write(FOLDED / f"{outer}.weights", frozenset({outer}), by_plan[frozenset({outer}), frozenset({outer})], of_fold[outer])
+    _write(WEIGHTS, frozenset(), by_plan[frozenset(), frozenset()], of_fold[-1])
+    report(of_fold)
     return 0
 
 
-def _write(path: Path, without: frozenset[int], first: Network, second: Network) -> None:
+def _write(path: Path, without: frozenset[int], first: Network, second: Iterable[Network]) -> None:
     words = _lexicons[without]
-    stored = ModelFile(dict(words.names), dict(words.words), first.stored(), second.stored())
+    stored = ModelFile(dict(words.names), dict(words.words), [first.stored()], [one.stored() for one in second])
     path.write_bytes(msgspec.msgpack.encode(stored))
     print(f"wrote {path.relative_to(ROOT)}, {path.stat().st_size:,} bytes", flush=True)
 
 
-def report(seconds: Iterable[Network]) -> None:
+def report(seconds: Mapping[int, Sequence[Network]]) -> None:
     """Print the cross-validated F1 by data set and type."""
-    second = list(seconds)
     scores: defaultdict[str, list[float]] = defaultdict(list)
     for index, one in enumerate(_examples):
-        likely = _doubles(second[one.fold].probabilities(_around(index, one.fold)))
+        around = _around(index, one.fold)
+        likely = _doubles(np.mean([network.probabilities(around) for network in seconds[one.fold]], 0))
         kept, _ = choose(likely, one.blocks.words)
         answer: Counter[str] = Counter()
         for block in kept:

@@ -72,7 +72,7 @@ def blocks_of(body: Element) -> Blocks:
 
 
 class _Walk:
-    __slots__ = ("blocks", "bits", "known", "linked", "picture", "pieces")
+    __slots__ = ("bits", "blocks", "known", "linked", "picture", "pieces")
 
     def __init__(self) -> None:
         self.blocks = Blocks()
@@ -110,20 +110,24 @@ class _Walk:
         """What a block element, or an inline one that holds blocks, has in it."""
         begin = place = 0
         for child in element.children:
-            if not isinstance(child, str) and child.blocky:
+            if isinstance(child, str):
+                self.inline(child, in_link)
+                place += 1
+                continue
+            inner = child
+            if inner.blocky:
                 if begin < place:
                     self.end(element, begin, place, holder, context, depth)
                 begin = place + 1
-                if child.tag in _IGNORED:
+                tag = inner.tag
+                if tag in _IGNORED:
                     pass
-                elif is_block(child.tag):
-                    self.element(child, holder, context, depth, in_link)
-                elif child.tag == "a":
-                    self.children(child, holder, context | CONTEXT_BIT["a"], depth, True)
+                elif is_block(tag):
+                    self.element(inner, holder, context, depth, in_link)
                 else:
-                    self.children(child, holder, context | CONTEXT_BIT.get(child.tag, 0), depth, in_link)
+                    self.children(inner, holder, context | CONTEXT_BIT.get(tag, 0), depth, in_link or tag == "a")
             else:
-                self.inline(child, in_link)
+                self.inline(inner, in_link)
             place += 1
         if begin < place:
             self.end(element, begin, place, holder, context, depth)
@@ -134,19 +138,20 @@ class _Walk:
             if in_link:
                 self.linked += len(child)
             return
-        tag = child.tag
+        element = child
+        tag = element.tag
         if tag in _IGNORED:
             return
         if tag == "br":
             self.pieces.append(" ")
         elif tag == "img":
             self.picture = True
-        elif tag == "math" and not child.children:
-            self.pieces.append(child.attrs.get("alt", ""))
+        elif tag == "math" and not element.children:
+            self.pieces.append(element.attrs.get("alt", ""))
         else:
             linked = in_link or tag == "a"
             self.bits |= _INLINE_BIT.get(tag, 0)
-            for inner in child.children:
+            for inner in element.children:
                 self.inline(inner, linked)
 
     def end(self, element: Element, begin: int, end: int, holder: int, context: int, depth: int) -> None:

@@ -1,6 +1,6 @@
 """The learned part of reading a page: which of its blocks are what the page is about.
 
-Two small networks, one after the other. The first sees each block by itself, with its row of `features`. The second sees what
+Small networks in two steps. The first sees each block by itself, with its row of `features`. The second sees what
 the first said, of the block and of those around it (`surroundings`): the neighbours, the containers, the section, the blocks
 built alike; it mends what stands alone. Its answer is the probability that the gold text of a page holds the block.
 
@@ -56,8 +56,8 @@ class ModelFile(msgspec.Struct):
 
     names: dict[str, float]
     words: dict[str, float]
-    first: NetworkFile
-    second: NetworkFile
+    first: list[NetworkFile]
+    second: list[NetworkFile]
 
 
 class Network:
@@ -78,25 +78,29 @@ class Network:
     def probabilities(self, rows: array[float], count: int) -> array[float]:
         """One for each of `count` rows."""
         answers = array("d", bytes(8 * count))
-        width = self.inputs[0]
+        data, result, mean, scale = rows, answers, self.mean, self.scale
+        layers, width = len(self.inputs), self.inputs[0]
+        values = array("d", bytes(8 * max(width, *self.outputs)))
+        sums = array("d", bytes(8 * max(self.outputs)))
         for index in range(count):
-            values = [0.0] * width
             for place in range(width):
-                value = (rows[index * width + place] - self.mean[place]) * self.scale[place]
+                value = (data[index * width + place] - mean[place]) * scale[place]
                 values[place] = min(max(value, -_CLIPPED), _CLIPPED)
-            for layer in range(len(self.inputs)):
-                outputs = self.outputs[layer]
-                weights = self.weights[layer]
-                sums = list(self.biases[layer])
-                for place in range(self.inputs[layer]):
+            for layer in range(layers):
+                inputs, outputs = self.inputs[layer], self.outputs[layer]
+                weights, biases = self.weights[layer], self.biases[layer]
+                for output in range(outputs):
+                    sums[output] = biases[output]
+                for place in range(inputs):
                     value = values[place]
                     if value != 0.0:
                         at = place * outputs
                         for output in range(outputs):
                             sums[output] += value * weights[at + output]
-                values = [max(one, 0.0) for one in sums]
-                last = sums[0]
-            answers[index] = 1.0 / (1.0 + math.exp(-min(max(last, -30.0), 30.0)))
+                for output in range(outputs):
+                    values[output] = max(sums[output], 0.0)
+            last = min(max(sums[0], -30.0), 30.0)
+            result[index] = 1.0 / (1.0 + math.exp(-last))
         return answers
 
 
@@ -107,8 +111,8 @@ class Model:
 
     def __init__(self, stored: ModelFile) -> None:
         self.lexicon = Lexicon(stored.names, stored.words)
-        self.first = Network(stored.first)
-        self.second = Network(stored.second)
+        self.first = [Network(one) for one in stored.first]
+        self.second = [Network(one) for one in stored.second]
 
     @staticmethod
     def load(path: Path) -> Model:
@@ -119,8 +123,20 @@ class Model:
         """The probability of each block that it belongs to what the page is about."""
         count = len(blocks.texts)
         rows = features(blocks, self.lexicon, title)
-        alone = self.first.probabilities(rows, count)
-        return self.second.probabilities(surroundings(blocks, alone), count)
+        alone = together(self.first, rows, count)
+        return together(self.second, surroundings(blocks, alone), count)
+
+
+def together(networks: list[Network], rows: array[float], count: int) -> array[float]:
+    """The mean of what several networks say: they err apart from one another."""
+    answers = networks[0].probabilities(rows, count)
+    for network in networks[1:]:
+        others = network.probabilities(rows, count)
+        for index in range(count):
+            answers[index] += others[index]
+    for index in range(count):
+        answers[index] /= len(networks)
+    return answers
 
 
 @cache
@@ -133,19 +149,20 @@ def choose(probabilities: array[float], words: list[int]) -> tuple[frozenset[int
     """The blocks whose expected F1 is best, and that F1; `words` are of each block.
 
     With `p` for a block's share of gold words and `w` for its words, the F1 of a set is near 2 Σpw / (Σw + G), where the sums
-    are over the set and G, the gold text's words, is expected to be Σpw over all blocks. For a given number of blocks those with
-    the highest `p` are best (Lewis, 1995: the optimal decision for F is a threshold).
+    are over the set and G, the gold text's words, is expected to be Σpw over all blocks. The blocks with the highest `p` are
+    best (Lewis, 1995: the optimal decision for F is a threshold).
     """
-    order = sorted(range(len(words)), key=lambda index: -probabilities[index])
+    likely = probabilities
+    order = sorted(range(len(words)), key=[-one for one in probabilities].__getitem__)
     gold = 0.0
     for index in range(len(words)):
-        gold += probabilities[index] * words[index]
+        gold += likely[index] * words[index]
     found = 0.0
     size = 0
     best = 0.0
     kept = 0
     for place, index in enumerate(order):
-        found += probabilities[index] * words[index]
+        found += likely[index] * words[index]
         size += words[index]
         expected = 2.0 * found / (size + gold) if size else 0.0
         if expected > best:
@@ -153,17 +170,18 @@ def choose(probabilities: array[float], words: list[int]) -> tuple[frozenset[int
     return frozenset(order[:kept]), best
 
 
-def surroundings(blocks: Blocks, alone: array[float]) -> array[float]:
-    """What the second network is told: `AROUND` numbers for each block."""
-    count = len(alone)
-    rows = array("d", bytes(8 * AROUND * count))
+def surroundings(blocks: Blocks, given: array[float]) -> array[float]:
+    """What the second networks are told: `AROUND` numbers for each block. `given` are the probabilities of the first."""
+    count = len(given)
+    made = array("d", bytes(8 * AROUND * count))
     if not count:
-        return rows
-    parents, holders, words = blocks.parents, blocks.holders, blocks.words
+        return made
+    rows, alone = made, given
+    parents, holders, words, signatures = blocks.parents, blocks.holders, blocks.words, blocks.signatures
     elements = len(parents)
     weight = [0.0] * elements
     weighed = [0.0] * elements
-    kinds = max(blocks.signatures) + 1
+    kinds = max(signatures) + 1
     alike = [0.0] * kinds
     alike_weighed = [0.0] * kinds
     sizes = array("d", bytes(8 * (count + 1)))  # of the blocks before
@@ -173,7 +191,7 @@ def surroundings(blocks: Blocks, alone: array[float]) -> array[float]:
         size = words[index] + 0.5
         likely = size * alone[index]
         element = holders[index]
-        signature = blocks.signatures[element]
+        signature = signatures[element]
         alike[signature] += size
         alike_weighed[signature] += likely
         while element >= 0:
@@ -183,15 +201,14 @@ def surroundings(blocks: Blocks, alone: array[float]) -> array[float]:
         sizes[index + 1] = sizes[index] + size
         sums[index + 1] = sums[index] + likely
         highest = max(highest, alone[index])
-    kept, _ = choose(alone, words)
     threshold = 1.0
-    for index in kept:
+    for index in choose(given, words)[0]:
         threshold = min(threshold, alone[index])
     mean = sums[count] / sizes[count]
 
     # The highest of the blocks from the first to each, and from each to the last.
-    until = array("d", alone)
-    onward = array("d", alone)
+    until = array("d", given)
+    onward = array("d", given)
     for index in range(1, count):
         until[index] = max(until[index], until[index - 1])
     for index in range(count - 2, -1, -1):
@@ -219,7 +236,7 @@ def surroundings(blocks: Blocks, alone: array[float]) -> array[float]:
                 place += 1
                 if parents[element] >= 0:
                     element = parents[element]
-            signature = blocks.signatures[holders[index]]
+            signature = signatures[holders[index]]
             rows[place] = alike_weighed[signature] / alike[signature]
             near, far = max(0, index - 8), min(count, index + 9)
             rows[place + 1] = (sums[far] - sums[near]) / (sizes[far] - sizes[near])
@@ -236,7 +253,7 @@ def surroundings(blocks: Blocks, alone: array[float]) -> array[float]:
             rows[place + 11] = math.log((likely + 1e-4) / (1.0 - likely + 1e-4))
             rows[place + 12] = math.log1p(words[index] + 0.5)
         begin = end
-    return rows
+    return made
 
 
 def _doubles(stored: bytes) -> array[float]:

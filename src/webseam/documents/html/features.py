@@ -27,9 +27,7 @@ _OTHER_TAG = len(_TAGS)
 
 WORDS = re.compile(r"[^\W\d_]+|\d+|_+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-_PUNCTUATION = re.compile(r"[.,;:!?。，！？；：、]")
-_LETTERS_UPPER = re.compile(r"[A-Z]")
-_DIGITS = re.compile(r"\d")
+_PUNCTUATION = ".,;:!?。，！？；：、"
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _WORDS_LOOKED_AT = 40
 _LONG = 100
@@ -64,13 +62,31 @@ def _log(number: int) -> float:
     return _LOGS[number] if number < 4096 else math.log1p(number)
 
 
+def _marks(text: str) -> tuple[int, int, int]:
+    """How many characters are punctuation, capitals and digits (the last two of ASCII)."""
+    punctuation = capitals = digits = 0
+    for char in text:
+        if "a" <= char <= "z" or char == " ":
+            continue
+        if "A" <= char <= "Z":
+            capitals += 1
+        elif "0" <= char <= "9":
+            digits += 1
+        elif char in _PUNCTUATION:
+            punctuation += 1
+    return punctuation, capitals, digits
+
+
 def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     """The rows of all blocks, one after the other."""
     count = len(blocks.texts)
-    rows = array("d", bytes(8 * WIDTH * count))
+    made = array("d", bytes(8 * WIDTH * count))
     if not count:
-        return rows
+        return made
+    rows = made
+    texts, link_chars, holders = blocks.texts, blocks.link_chars, blocks.holders
     parents, tags, names = blocks.parents, blocks.element_tags, blocks.names
+    by_name, by_word = lexicon.names, lexicon.words
     elements = len(parents)
 
     # What the elements hold.
@@ -78,7 +94,8 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     link = [0] * elements
     held = [0] * elements
     for index in range(count):
-        size, linked, element = len(blocks.texts[index]), blocks.link_chars[index], blocks.holders[index]
+        string = texts[index]
+        size, linked, element = len(string), link_chars[index], holders[index]
         while element >= 0:
             text[element] += size
             link[element] += linked
@@ -95,10 +112,12 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     known: dict[tuple[int, str, tuple[str, ...]], int] = {}
     for element in range(elements):
         parent = parents[element]
-        low, high, sum_, signature = (least[parent], most[parent], summed[parent], signatures[parent]) if parent >= 0 else (0.0, 0.0, 0.0, 0)
+        low, high, sum_, signature = (
+            (least[parent], most[parent], summed[parent], signatures[parent]) if parent >= 0 else (0.0, 0.0, 0.0, 0)
+        )
         itself = 0.0
         for name in names[element]:
-            score = lexicon.names.get(name, 0.0)
+            score = by_name.get(name, 0.0)
             itself += score
             low = min(low, score)
             high = max(high, score)
@@ -116,7 +135,8 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     long_blocks = 0
     heading = -1
     for index in range(count):
-        size, linked, element = len(blocks.texts[index]), blocks.link_chars[index], blocks.holders[index]
+        string = texts[index]
+        size, linked, element = len(string), link_chars[index], holders[index]
         signature = signatures[element]
         alike[signature] += 1
         alike_text[signature] += size
@@ -151,16 +171,17 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     section_from = 0
     before = 0
     for index in range(count):
-        string = blocks.texts[index]
-        size, linked, holder = len(string), blocks.link_chars[index], blocks.holders[index]
+        string = texts[index]
+        size, linked, holder = len(string), link_chars[index], holders[index]
         words = words_of(string)
         number = len(words)
         blocks.words.append(number)
         score = worst = 0.0
         hits = 0
         for word in words[:_WORDS_LOOKED_AT]:
-            value = lexicon.words.get(word)
-            if value is not None:
+            found = by_word.get(word)
+            if found is not None:
+                value = found
                 score += value
                 hits += 1
                 worst = min(worst, value)
@@ -177,28 +198,64 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         in_title = len(title_words.intersection(words)) if title_words else 0
         last = string[-1]
         at = index * WIDTH
-        row = (
-            _log(size), _log(number), linked / size, size / max(1, number), 10 * len(_PUNCTUATION.findall(string)) / size,
-            1.0 if last in ".!?。！？…\"”'" else 0.0, 1.0 if last in ":：" else 0.0,
-            len(_LETTERS_UPPER.findall(string)) / size, len(_DIGITS.findall(string)) / size,
-            float(number > 20), blocks.depths[index], index / count, before / total, _log(index), _log(count - index),
-            float(repeated), score / (hits + 1), score, worst, hits / (number + 1),
-            least[holder], most[holder], summed[holder], own[holder], own[first],
-            link[holder] / max(1, text[holder]), _log(text[holder]),
-            link[first] / max(1, text[first]), _log(text[first]),
-            link[second] / max(1, text[second]), _log(text[second]),
-            link[third] / max(1, text[third]), _log(text[third]),
-            link[fifth] / max(1, text[fifth]), text[fifth] / total, _log(held[first]), _log(held[second]), _log(held[third]),
-            _log(same), alike_text[signature] / total, alike_link[signature] / max(1, alike_text[signature]),
-            _log(alike_text[signature] // same), float(above_best[holder]),
-            in_title / (len(title_words) + 1), in_title / (number + 1), (index - heading) / count if heading >= 0 else -1.0,
-            1.0 if "©" in string or "copyright" in string[:80].lower() else 0.0, 1.0 if "|" in string else 0.0,
-            text[holder] / total, text[first] / total, text[second] / total, float(held[holder]) / same,
-            most[first], section_score, section_worst, _log(index - section_from),
-            1.0 if blocks.tags[index] in HEADINGS else 0.0,
-        )  # fmt: skip
-        for place in range(OWN):
-            rows[at + place] = row[place]
+        rows[at] = _log(size)
+        rows[at + 1] = _log(number)
+        rows[at + 2] = linked / size
+        rows[at + 3] = size / max(1, number)
+        punctuation, capitals, digits = _marks(string)
+        rows[at + 4] = 10 * punctuation / size
+        rows[at + 5] = 1.0 if last in ".!?。！？…\"”'" else 0.0
+        rows[at + 6] = 1.0 if last in ":：" else 0.0
+        rows[at + 7] = capitals / size
+        rows[at + 8] = digits / size
+        rows[at + 9] = float(number > 20)
+        rows[at + 10] = blocks.depths[index]
+        rows[at + 11] = index / count
+        rows[at + 12] = before / total
+        rows[at + 13] = _log(index)
+        rows[at + 14] = _log(count - index)
+        rows[at + 15] = float(repeated)
+        rows[at + 16] = score / (hits + 1)
+        rows[at + 17] = score
+        rows[at + 18] = worst
+        rows[at + 19] = hits / (number + 1)
+        rows[at + 20] = least[holder]
+        rows[at + 21] = most[holder]
+        rows[at + 22] = summed[holder]
+        rows[at + 23] = own[holder]
+        rows[at + 24] = own[first]
+        rows[at + 25] = link[holder] / max(1, text[holder])
+        rows[at + 26] = _log(text[holder])
+        rows[at + 27] = link[first] / max(1, text[first])
+        rows[at + 28] = _log(text[first])
+        rows[at + 29] = link[second] / max(1, text[second])
+        rows[at + 30] = _log(text[second])
+        rows[at + 31] = link[third] / max(1, text[third])
+        rows[at + 32] = _log(text[third])
+        rows[at + 33] = link[fifth] / max(1, text[fifth])
+        rows[at + 34] = text[fifth] / total
+        rows[at + 35] = _log(held[first])
+        rows[at + 36] = _log(held[second])
+        rows[at + 37] = _log(held[third])
+        rows[at + 38] = _log(same)
+        rows[at + 39] = alike_text[signature] / total
+        rows[at + 40] = alike_link[signature] / max(1, alike_text[signature])
+        rows[at + 41] = _log(alike_text[signature] // same)
+        rows[at + 42] = float(above_best[holder])
+        rows[at + 43] = in_title / (len(title_words) + 1)
+        rows[at + 44] = in_title / (number + 1)
+        rows[at + 45] = (index - heading) / count if heading >= 0 else -1.0
+        rows[at + 46] = 1.0 if "©" in string or "copyright" in string[:80].lower() else 0.0
+        rows[at + 47] = 1.0 if "|" in string else 0.0
+        rows[at + 48] = text[holder] / total
+        rows[at + 49] = text[first] / total
+        rows[at + 50] = text[second] / total
+        rows[at + 51] = float(held[holder]) / same
+        rows[at + 52] = most[first]
+        rows[at + 53] = section_score
+        rows[at + 54] = section_worst
+        rows[at + 55] = _log(index - section_from)
+        rows[at + 56] = 1.0 if blocks.tags[index] in HEADINGS else 0.0
         context = blocks.contexts[index]
         for place in range(len(CONTEXT)):
             if context >> place & 1:
@@ -216,4 +273,4 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
             for column in NEIGHBOURS:
                 rows[place] = rows[other * WIDTH + column] if 0 <= other < count else -1.0
                 place += 1
-    return rows
+    return made

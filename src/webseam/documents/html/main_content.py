@@ -7,7 +7,6 @@ out of the tree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from webseam.documents.html.blocks import blocks_of, prune
@@ -18,27 +17,17 @@ if TYPE_CHECKING:
     from webseam.documents.html.tree import Element
 
 
-@dataclass(frozen=True, slots=True)
-class MainContent:
-    """What is kept of a page.
-
-    `confidence`, from 0 to 1, is the F1 that is expected of it against what a person would have kept; None when nobody judged.
-    """
-
-    node: Element
-    confidence: float | None = None
-
-
-def main_content(body: Element, title: str = "", model: Model | None = None) -> MainContent:
+def main_content(body: Element, title: str = "", model: Model | None = None) -> float | None:
     """Take out of `body` what the page is not about; a page that shows text keeps some.
 
-    `title` is the page's, as its head says; `model` another than the package's.
+    `title` is the page's, as its head says; `model` another than the package's. Returns the confidence, from 0 to 1: the F1
+    that is expected of what is left against what a person would have kept; None when there was nothing to judge.
     """
     blocks = blocks_of(body)
     if not blocks.texts:
-        return MainContent(body)
+        return None
     kept, confidence = choose((model or standard()).judge(blocks, title), blocks.words)
     if not kept:  # no block has a word: signs alone
-        return MainContent(body)
+        return None
     prune(blocks, kept)
-    return MainContent(body, confidence)
+    return confidence
