@@ -31,7 +31,7 @@ DIRECTIVES = {
     "cdivision": False,
 }
 # The same numbers as Python's: nothing is contracted, reordered or assumed.
-ARGUMENTS = {"msvc": ["/O2", "/fp:precise"], "unix": ["-O2", "-g0", "-ffp-contract=off", "-fno-fast-math"]}
+ARGUMENTS = {"msvc": ["/O2", "/fp:precise"], "unix": ["-O3", "-g0", "-ffp-contract=off", "-fno-fast-math"]}
 
 
 class NotCompiledError(Exception):

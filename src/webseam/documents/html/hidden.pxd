@@ -2,7 +2,8 @@ cimport cython
 from webseam.documents.html.tree cimport Element, first, preorder
 
 cdef object _NONE, _SCRIPTED, _BOX
-cdef frozenset _SCREEN_READER, _FRAME, _NOT_SEEN, _IN_MENUS
+cdef tuple _OPENERS
+cdef frozenset _FOLDED, _SCREEN_READER, _FRAME, _NOT_SEEN, _IN_MENUS
 
 @cython.final
 cdef class Styles:
@@ -22,6 +23,12 @@ cpdef hidden_by(Element element, Styles styles)
     hidden=set,
 )
 cpdef tuple drop_hidden(Element root, bint scripted)
+
+@cython.locals(opened=set, element=Element, attributes=dict, index=Py_ssize_t)
+cdef _open_folds(dict how, list elements, list parents)
+
+@cython.locals(attributes=dict, names=str)
+cdef bint _folds(Element element, set opened) except -1
 
 @cython.locals(gone=set, element=Element, parent=Py_ssize_t)
 cdef _take_out(list places, list elements, list parents)

@@ -4,6 +4,9 @@ An element is hidden by what it is (`<noembed>`), by `hidden`, `popover` or `ari
 screen readers", or by an inline style that does not show it (`concealment`). Style sheets are not read. What stands at opacity
 0 is not called hidden: of 1,497 real pages 67 fade in what they are about, a hundred thousand characters of it.
 
+What the reader opens by a click is not hidden: a section that folds, a tab, a slide (`_open_folds`), known by a control that
+names it or by the words in its class. A page may use those words for text that no click shows; so may it show the text.
+
 Pages also hide what their server rendered until a script runs. So text hidden in the way of such pages (not displayed, not
 visible) is let be when the page has scripts, shows next to nothing without them, and the hidden element holds most of its
 text; what is hidden inside it stays so.
@@ -11,6 +14,7 @@ text; what is hidden inside it stays so.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from webseam.documents.html.concealment import Concealment, concealment, readable_within
@@ -49,6 +53,20 @@ _FORMULA = "mwe-math-mathml"
 
 
 _NONE, _SCRIPTED, _BOX = Concealment.NONE, Concealment.SCRIPTED, Concealment.BOX
+
+
+# What shows another element, by its id, when it is clicked.
+_OPENERS = ("aria-controls", "data-bs-target", "data-target", "href")
+# Words in the classes of what folds, on itself or on what it stands in.
+_FOLDED = frozenset(
+    {
+        "accordion", "accordions", "answer", "carousel", "collapse", "collapsed", "collapsible", "details", "expand",
+        "expandable", "expander", "faq", "pane", "panel", "panels", "slick", "slide", "slider", "slides", "swiper", "tab",
+        "tabpanel", "tabs", "toggle",
+    }
+)  # fmt: skip
+_WORD = re.compile(r"[a-z]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Styles:
@@ -125,6 +143,8 @@ def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
         if (formula := first(elements[index], "math")) is not None:
             del how[index]
             elements[index].children = [formula]
+    if _SCRIPTED in how.values():
+        _open_folds(how, elements, parents)
     hidden = set(how)
     if not scripted or _shows_enough(elements, parents, hidden):
         outermost = _outermost_within(0, elements, parents, hidden)
@@ -149,6 +169,36 @@ def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
         outermost += inside
     _take_out(outermost, elements, parents)
     return dropped + sum([sizes[index] for index in outermost]), let_be
+
+
+def _open_folds(how: dict[int, Concealment], elements: list[Element], parents: list[int]) -> None:
+    """Take out of `how` what the reader opens by a click: sections that fold, tabs, slides."""
+    opened: set[str] = set()
+    for element in elements:
+        attributes = element.attrs
+        if not attributes:
+            continue
+        for name in _OPENERS:
+            target = attributes.get(name)
+            if target is None:
+                continue
+            if name == "aria-controls":
+                opened.update(target.split())
+            elif target[:1] == "#":
+                opened.add(target[1:])
+    for index in [index for index, kind in how.items() if kind is _SCRIPTED]:
+        if _folds(elements[index], opened) or _folds(elements[parents[index]], opened):
+            del how[index]
+
+
+def _folds(element: Element, opened: set[str]) -> bool:
+    attributes = element.attrs
+    if not attributes:
+        return False
+    if attributes.get("role") == "tabpanel" or attributes.get("id") in opened:
+        return True
+    names = attributes.get("class")
+    return names is not None and not _FOLDED.isdisjoint(_WORD.findall(_CAMEL.sub(" ", names[:400]).lower()))
 
 
 def _take_out(places: list[int], elements: list[Element], parents: list[int]) -> None:

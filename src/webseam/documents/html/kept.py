@@ -21,11 +21,11 @@ SPECIAL = LEFT_BEHIND | {"template"}
 
 KEPT_ATTRIBUTES = frozenset(
     {
-        "align", "alt", "alttext", "aria-hidden", "aria-label", "checked", "cite", "class", "colspan", "content",
-        "data-lang", "data-language", "data-lazy-src", "data-original", "data-src", "data-srcset", "datetime", "dir",
-        "display", "encoding", "height", "hidden", "href", "http-equiv", "id", "itemprop", "itemtype", "lang",
-        "language", "name", "open", "popover", "property", "rel", "reversed", "role", "rowspan", "src", "srcset", "start",
-        "style", "title", "type", "value", "width",
+        "align", "alt", "alttext", "aria-controls", "aria-hidden", "aria-label", "checked", "cite", "class", "colspan",
+        "content", "data-bs-target", "data-lang", "data-language", "data-lazy-src", "data-original", "data-src",
+        "data-srcset", "data-target", "datetime", "dir", "display", "encoding", "height", "hidden", "href",
+        "http-equiv", "id", "itemprop", "itemtype", "lang", "language", "name", "open", "popover", "property", "rel",
+        "reversed", "role", "rowspan", "src", "srcset", "start", "style", "title", "type", "value", "width",
     }
 )  # fmt: skip
 SPLIT_ATTRIBUTES = frozenset({"class", "rel"})

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from webseam.documents.html.head import Head, read_head
 from webseam.documents.html.hidden import drop_hidden
 from webseam.documents.html.links import Base, page_links
-from webseam.documents.html.main_content import MainContent, main_content
+from webseam.documents.html.main_content import main_content
 from webseam.documents.html.markdown import to_markdown
 from webseam.documents.html.parse import parse
 from webseam.documents.html.structured import (
@@ -26,6 +27,9 @@ from webseam.documents.html.structured import (
 )
 from webseam.documents.html.tree import Element, preorder
 from webseam.documents.invisible import drop_escapes
+
+if TYPE_CHECKING:
+    from webseam.documents.html.classifier import Model
 
 # A script that can do something (data in one has a type of its own), or what is left of one in a page that was saved.
 _SCRIPT = re.compile(
@@ -58,11 +62,11 @@ class HtmlPage:
     notes: list[str] = field(default_factory=list)
 
 
-def read_html(text: str, *, url: str, whole: bool = False, links: bool = True) -> HtmlPage:
+def read_html(text: str, *, url: str, whole: bool = False, links: bool = True, model: Model | None = None) -> HtmlPage:
     """Read a page: its main content, or all that it shows when `whole`.
 
     `content` is empty only when the page shows no text at all and says nothing about itself. Without `links`, those of the page
-    are not gathered.
+    are not gathered. `model` is another classifier than the package's.
     """
     parsed = parse(text)
     escapes = drop_escapes_in(parsed.html) if has_escapes(text) else 0
@@ -71,11 +75,9 @@ def read_html(text: str, *, url: str, whole: bool = False, links: bool = True) -
     head = read_head(parsed, base, said_by(data))
     found = page_links(parsed.html, base) if links else ()
     hidden, let_be = drop_hidden(parsed.html, scripted=_has_scripts(text))
-    chosen = MainContent((parsed.body,)) if whole else main_content(parsed.body)
-    content, truncated = to_markdown(chosen.nodes, base, without=chosen.without)
-    if not content and chosen.without:
-        content, truncated = to_markdown((parsed.body,), base)
-    page = HtmlPage(head, content, found, hidden + escapes, truncated or parsed.cut, chosen.confidence)
+    confidence = None if whole else main_content(parsed.body, head.title, model)
+    content, truncated = to_markdown((parsed.body,), base)
+    page = HtmlPage(head, content, found, hidden + escapes, truncated or parsed.cut, confidence)
     if let_be:
         page.notes.append("The page hides its text until a script runs; it is given as the server sent it.")
     elif hidden > max(MUCH_HIDDEN, len(content) // 5):
@@ -89,6 +91,14 @@ def read_html(text: str, *, url: str, whole: bool = False, links: bool = True) -
     else:
         _instead_of_nothing(page, parsed.body, base)
     return page
+
+
+def prepared(text: str, *, url: str) -> tuple[Element, str]:
+    """The body of a page as the classifier gets it, and its title: for those who train one."""
+    parsed = parse(text)
+    head = read_head(parsed, Base(url, parsed.head), said_by(linked_data(text)))
+    drop_hidden(parsed.html, scripted=_has_scripts(text))
+    return parsed.body, head.title
 
 
 def _from_data(page: HtmlPage, text: str, data: LinkedData, base: Base) -> None:

@@ -1,0 +1,183 @@
+"""The learned part of reading a page: which of its blocks are what the page is about.
+
+Small networks in two steps. The first sees each block by itself, with its row of `features`. The second sees what
+the first said, of the block and of those around it (`surroundings`): the neighbours, the containers, the section, the blocks
+built alike; it mends what stands alone. Its answer is the probability that the gold text of a page holds the block.
+
+The blocks that are kept are those with the best expected F1 (`choose`): the probabilities are sorted, and the best cut in that
+order is taken. The F1 expected there is the confidence in the answer.
+
+Weights and lexicons are one file of the package (`main_content.weights`, written by `make train`; see its model card in
+docs/reference). All sums are of doubles and in one order, so that compiled code and Python give the same answer to the bit.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from webseam.documents.html.features import HEADINGS, Lexicon, features
+from webseam.documents.html.perceptron import Network, NetworkFile, together
+
+if TYPE_CHECKING:
+    from webseam.documents.html.blocks import Blocks
+
+AROUND = 24
+"""Numbers of a block's surroundings."""
+
+_SIDES = (-3, -2, -1, 1, 2, 3)
+_NOBODY = -0.1  # in the place of a probability where there is no block
+
+
+class ModelFile(msgspec.Struct):
+    """The file: MessagePack."""
+
+    names: dict[str, float]
+    words: dict[str, float]
+    first: list[NetworkFile]
+    second: list[NetworkFile]
+
+
+class Model:
+    """Two networks and the lexicon they were trained with."""
+
+    __slots__ = ("first", "lexicon", "second")
+
+    def __init__(self, stored: ModelFile) -> None:
+        self.lexicon = Lexicon(stored.names, stored.words)
+        self.first = [Network(one) for one in stored.first]
+        self.second = [Network(one) for one in stored.second]
+
+    @staticmethod
+    def load(path: Path) -> Model:
+        """The model in a file. Raises OSError, `msgspec.DecodeError`, ValueError."""
+        return Model(msgspec.msgpack.decode(path.read_bytes(), type=ModelFile))
+
+    def judge(self, blocks: Blocks, title: str) -> array[float]:
+        """The probability of each block that it belongs to what the page is about."""
+        count = len(blocks.texts)
+        rows = features(blocks, self.lexicon, title)
+        alone = together(self.first, rows, count)
+        return together(self.second, surroundings(blocks, alone), count)
+
+
+@cache
+def standard() -> Model:
+    """The model of the package, loaded once."""
+    return Model.load(Path(__file__).with_name("main_content.weights"))
+
+
+def choose(probabilities: array[float], words: list[int]) -> tuple[frozenset[int], float]:
+    """The blocks whose expected F1 is best, and that F1; `words` are of each block.
+
+    With `p` for a block's share of gold words and `w` for its words, the F1 of a set is near 2 Σpw / (Σw + G), where the sums
+    are over the set and G, the gold text's words, is expected to be Σpw over all blocks. The blocks with the highest `p` are
+    best (Lewis, 1995: the optimal decision for F is a threshold).
+    """
+    likely = probabilities
+    order = sorted(range(len(words)), key=[-one for one in probabilities].__getitem__)
+    gold = 0.0
+    for index in range(len(words)):
+        gold += likely[index] * words[index]
+    found = 0.0
+    size = 0
+    best = 0.0
+    kept = 0
+    for place, index in enumerate(order):
+        found += likely[index] * words[index]
+        size += words[index]
+        expected = 2.0 * found / (size + gold) if size else 0.0
+        if expected > best:
+            best, kept = expected, place + 1
+    return frozenset(order[:kept]), best
+
+
+def surroundings(blocks: Blocks, given: array[float]) -> array[float]:
+    """What the second networks are told: `AROUND` numbers for each block. `given` are the probabilities of the first."""
+    count = len(given)
+    made = array("d", bytes(8 * AROUND * count))
+    if not count:
+        return made
+    rows, alone = made, given
+    parents, holders, words, signatures = blocks.parents, blocks.holders, blocks.sizes, blocks.signatures
+    elements = len(parents)
+    weight = [0.0] * elements
+    weighed = [0.0] * elements
+    kinds = max(signatures) + 1
+    alike = [0.0] * kinds
+    alike_weighed = [0.0] * kinds
+    sizes = array("d", bytes(8 * (count + 1)))  # of the blocks before
+    sums = array("d", bytes(8 * (count + 1)))
+    highest = 0.0
+    for index in range(count):
+        size = words[index] + 0.5
+        likely = size * alone[index]
+        element = holders[index]
+        signature = signatures[element]
+        alike[signature] += size
+        alike_weighed[signature] += likely
+        while element >= 0:
+            weight[element] += size
+            weighed[element] += likely
+            element = parents[element]
+        sizes[index + 1] = sizes[index] + size
+        sums[index + 1] = sums[index] + likely
+        highest = max(highest, alone[index])
+    threshold = 1.0
+    for index in choose(given, words)[0]:
+        threshold = min(threshold, alone[index])
+    mean = sums[count] / sizes[count]
+
+    # The highest of the blocks from the first to each, and from each to the last.
+    until = array("d", given)
+    onward = array("d", given)
+    for index in range(1, count):
+        until[index] = max(until[index], until[index - 1])
+    for index in range(count - 2, -1, -1):
+        onward[index] = max(onward[index], onward[index + 1])
+
+    begin = 0
+    while begin < count:  # one section after the other: a heading and what stands under it
+        end = begin + 1
+        while end < count and blocks.tags[end] not in HEADINGS:
+            end += 1
+        headed = alone[begin] if blocks.tags[begin] in HEADINGS else _NOBODY
+        section = (sums[end] - sums[begin]) / (sizes[end] - sizes[begin])
+        for index in range(begin, end):
+            at = index * AROUND
+            likely = alone[index]
+            rows[at] = likely
+            place = at + 1
+            for side in _SIDES:
+                other = index + side
+                rows[place] = alone[other] if 0 <= other < count else _NOBODY
+                place += 1
+            element = holders[index]
+            for _ in range(4):
+                rows[place] = weighed[element] / weight[element]
+                place += 1
+                if parents[element] >= 0:
+                    element = parents[element]
+            signature = signatures[holders[index]]
+            rows[place] = alike_weighed[signature] / alike[signature]
+            near, far = max(0, index - 8), min(count, index + 9)
+            rows[place + 1] = (sums[far] - sums[near]) / (sizes[far] - sizes[near])
+            near, far = max(0, index - 20), min(count, index + 21)
+            rows[place + 2] = (sums[far] - sums[near]) / (sizes[far] - sizes[near])
+            rows[place + 3] = mean
+            rows[place + 4] = threshold
+            rows[place + 5] = likely - threshold
+            rows[place + 6] = highest
+            rows[place + 7] = until[index]
+            rows[place + 8] = onward[index]
+            rows[place + 9] = headed
+            rows[place + 10] = section
+            rows[place + 11] = math.log((likely + 1e-4) / (1.0 - likely + 1e-4))
+            rows[place + 12] = math.log1p(words[index] + 0.5)
+        begin = end
+    return made

@@ -1,0 +1,269 @@
+"""What the classifier is told of each block: a row of numbers, and what the page has learnt words for.
+
+The row of a block has `WIDTH` numbers: its own text, its place, the containers around it, the other blocks like it, the page,
+and a few of the numbers of the three blocks before and after it. All are computed in one pass over the blocks of a page.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from typing import TYPE_CHECKING, NamedTuple
+
+from webseam.documents.html.blocks import CONTEXT, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from webseam.documents.html.blocks import Blocks
+
+_TAGS = (
+    "p", "h1", "h2", "h3", "h4", "h5", "h6", "li", "td", "th", "div", "pre", "blockquote", "dt", "dd", "figcaption", "section",
+    "article", "summary", "ul", "main",
+)  # fmt: skip
+_TAG_PLACE = {tag: place for place, tag in enumerate(_TAGS)}
+_OTHER_TAG = len(_TAGS)
+
+_PUNCTUATION = ".,;:!?。，！？；：、"
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_WORDS_LOOKED_AT = 40
+_LONG = 100
+
+OWN = 57
+PAGE = 11
+NEIGHBOURS = (0, 2, 9, 16, 20, 22, 5, 26)
+SIDES = (-3, -2, -1, 1, 2, 3)
+BASE = OWN + len(CONTEXT) + (_OTHER_TAG + 1) + PAGE
+WIDTH = BASE + len(NEIGHBOURS) * len(SIDES)
+
+
+class Lexicon(NamedTuple):
+    """Log-odds that a block is content: by a word of the class, id or role of what holds it, and by a word in its text."""
+
+    names: Mapping[str, float]
+    words: Mapping[str, float]
+
+
+_LOGS = [math.log1p(number) for number in range(4096)]
+
+
+def _log(number: int) -> float:
+    return _LOGS[number] if number < 4096 else math.log1p(number)
+
+
+def _marks(text: str) -> tuple[int, int, int]:
+    """How many characters are punctuation, capitals and digits (the last two of ASCII)."""
+    punctuation = capitals = digits = 0
+    for char in text:
+        if "a" <= char <= "z" or char == " ":
+            continue
+        if "A" <= char <= "Z":
+            capitals += 1
+        elif "0" <= char <= "9":
+            digits += 1
+        elif char in _PUNCTUATION:
+            punctuation += 1
+    return punctuation, capitals, digits
+
+
+def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
+    """The rows of all blocks, one after the other."""
+    count = len(blocks.texts)
+    made = array("d", bytes(8 * WIDTH * count))
+    if not count:
+        return made
+    rows = made
+    texts, link_chars, holders = blocks.texts, blocks.link_chars, blocks.holders
+    parents, tags, names = blocks.parents, blocks.element_tags, blocks.names
+    by_name, by_word = lexicon.names, lexicon.words
+    contexts, block_tags, depths = blocks.contexts, blocks.tags, blocks.depths
+    elements = len(parents)
+    width, base = WIDTH, BASE
+    tags_from, page_from = OWN + len(CONTEXT), BASE - PAGE
+
+    # What the elements hold.
+    text = [0] * elements
+    link = [0] * elements
+    held = [0] * elements
+    for index in range(count):
+        string = texts[index]
+        size, linked, element = len(string), link_chars[index], holders[index]
+        while element >= 0:
+            text[element] += size
+            link[element] += linked
+            held[element] += 1
+            element = parents[element]
+    total = max(1, text[0])
+
+    # What their names say: the least, the most and the sum from the body down, and their own.
+    least = [0.0] * elements
+    most = [0.0] * elements
+    summed = [0.0] * elements
+    own = [0.0] * elements
+    signatures = blocks.signatures
+    for element in range(elements):
+        parent = parents[element]
+        low = high = sum_ = itself = 0.0
+        if parent >= 0:
+            low, high, sum_ = least[parent], most[parent], summed[parent]
+        for name in names[element]:
+            score = by_name.get(name, 0.0)
+            itself += score
+            low = min(low, score)
+            high = max(high, score)
+        least[element], most[element], summed[element], own[element] = low, high, sum_ + itself, itself
+
+    # Blocks alike, by the path of tags and names that leads to them.
+    kinds_of_block = max(signatures) + 1
+    alike = [0] * kinds_of_block
+    alike_text = [0] * kinds_of_block
+    alike_link = [0] * kinds_of_block
+    # Where the long paragraphs are.
+    prose = [0.0] * elements
+    long_blocks = 0
+    heading = -1
+    for index in range(count):
+        string = texts[index]
+        size, linked, element = len(string), link_chars[index], holders[index]
+        signature = signatures[element]
+        alike[signature] += 1
+        alike_text[signature] += size
+        alike_link[signature] += linked
+        if heading < 0 and block_tags[index] == "h1":
+            heading = index
+        if size > _LONG and linked < 0.3 * size:
+            long_blocks += 1
+        if size > 60 and linked < 0.4 * size:
+            share = 1.0
+            while element >= 0 and share > 0.3:
+                prose[element] += (size - linked) * share
+                element = parents[element]
+                share *= 0.8
+    best = max(range(elements), key=prose.__getitem__)
+    above_best = [False] * elements
+    for element in range(elements):
+        above_best[element] = element == best or (parents[element] >= 0 and above_best[parents[element]])
+
+    kinds = {"article": 0, "main": 0, "li": 0, "td": 0, "form": 0}
+    for tag in tags:
+        if tag in kinds:
+            kinds[tag] += 1
+    page = (
+        _log(total), link[0] / total, _log(count), min(kinds["article"], 20), min(kinds["main"], 3), _log(long_blocks),
+        prose[best] / total, heading / count, _log(kinds["li"]), _log(kinds["td"]), _log(kinds["form"]),
+    )  # fmt: skip
+
+    title_words = frozenset(words_of(title))
+    seen: dict[str, int] = {}
+    section_score = section_worst = 0.0
+    section_from = 0
+    before = 0
+    for index in range(count):
+        string = texts[index]
+        size, linked, holder = len(string), link_chars[index], holders[index]
+        words = blocks.words[index]
+        number = len(words)
+        score = worst = 0.0
+        hits = 0
+        for word in words[:_WORDS_LOOKED_AT]:
+            found = by_word.get(word)
+            if found is not None:
+                value = found
+                score += value
+                hits += 1
+                worst = min(worst, value)
+        first = parents[holder] if parents[holder] >= 0 else holder
+        second = parents[first] if parents[first] >= 0 else first
+        third = parents[second] if parents[second] >= 0 else second
+        fifth = third
+        for _ in range(2):
+            fifth = parents[fifth] if parents[fifth] >= 0 else fifth
+        signature = signatures[holder]
+        same = alike[signature]
+        repeated = seen.get(string, 0)
+        seen[string] = repeated + 1
+        in_title = len(title_words.intersection(words)) if title_words else 0
+        last = string[-1]
+        at = index * width
+        rows[at] = _log(size)
+        rows[at + 1] = _log(number)
+        rows[at + 2] = linked / size
+        rows[at + 3] = size / max(1, number)
+        punctuation, capitals, digits = _marks(string)
+        rows[at + 4] = 10 * punctuation / size
+        rows[at + 5] = 1.0 if last in ".!?。！？…\"”'" else 0.0
+        rows[at + 6] = 1.0 if last in ":：" else 0.0
+        rows[at + 7] = capitals / size
+        rows[at + 8] = digits / size
+        rows[at + 9] = float(number > 20)
+        rows[at + 10] = depths[index]
+        rows[at + 11] = index / count
+        rows[at + 12] = before / total
+        rows[at + 13] = _log(index)
+        rows[at + 14] = _log(count - index)
+        rows[at + 15] = float(repeated)
+        rows[at + 16] = score / (hits + 1)
+        rows[at + 17] = score
+        rows[at + 18] = worst
+        rows[at + 19] = hits / (number + 1)
+        rows[at + 20] = least[holder]
+        rows[at + 21] = most[holder]
+        rows[at + 22] = summed[holder]
+        rows[at + 23] = own[holder]
+        rows[at + 24] = own[first]
+        rows[at + 25] = link[holder] / max(1, text[holder])
+        rows[at + 26] = _log(text[holder])
+        rows[at + 27] = link[first] / max(1, text[first])
+        rows[at + 28] = _log(text[first])
+        rows[at + 29] = link[second] / max(1, text[second])
+        rows[at + 30] = _log(text[second])
+        rows[at + 31] = link[third] / max(1, text[third])
+        rows[at + 32] = _log(text[third])
+        rows[at + 33] = link[fifth] / max(1, text[fifth])
+        rows[at + 34] = text[fifth] / total
+        rows[at + 35] = _log(held[first])
+        rows[at + 36] = _log(held[second])
+        rows[at + 37] = _log(held[third])
+        rows[at + 38] = _log(same)
+        rows[at + 39] = alike_text[signature] / total
+        rows[at + 40] = alike_link[signature] / max(1, alike_text[signature])
+        rows[at + 41] = _log(alike_text[signature] // same)
+        rows[at + 42] = float(above_best[holder])
+        rows[at + 43] = in_title / (len(title_words) + 1)
+        rows[at + 44] = in_title / (number + 1)
+        rows[at + 45] = (index - heading) / count if heading >= 0 else -1.0
+        rows[at + 46] = 1.0 if "©" in string or "copyright" in string[:80].lower() else 0.0
+        rows[at + 47] = 1.0 if "|" in string else 0.0
+        rows[at + 48] = text[holder] / total
+        rows[at + 49] = text[first] / total
+        rows[at + 50] = text[second] / total
+        rows[at + 51] = float(held[holder]) / same
+        rows[at + 52] = most[first]
+        rows[at + 53] = section_score
+        rows[at + 54] = section_worst
+        rows[at + 55] = _log(index - section_from)
+        rows[at + 56] = 1.0 if block_tags[index] in HEADINGS else 0.0
+        context = contexts[index]
+        place = at + OWN
+        while context:
+            if context & 1:
+                rows[place] = 1.0
+            context >>= 1
+            place += 1
+        place = at + tags_from + _TAG_PLACE.get(block_tags[index], _OTHER_TAG)
+        rows[place] = 1.0
+        place = at + page_from
+        for value in page:
+            rows[place] = value
+            place += 1
+        before += size
+        if block_tags[index] in HEADINGS:
+            section_score, section_worst, section_from = score / (hits + 1), worst, index
+    for index in range(count):
+        place = index * width + base
+        for side in SIDES:
+            other = index + side
+            for column in NEIGHBOURS:
+                rows[place] = rows[other * width + column] if 0 <= other < count else -1.0
+                place += 1
+    return made
