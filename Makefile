@@ -12,7 +12,7 @@ endif
 RUN := $(BIN)/python
 READY := $(VENV)/.ready
 
-.PHONY: help demo test quick prove conformance lint bench platforms lock wheel clean
+.PHONY: train help demo test quick prove conformance lint bench platforms lock wheel clean
 
 help:
 	@echo "make demo       index a small site, search it and read it through a real MCP client"
@@ -21,6 +21,7 @@ help:
 	@echo "make conformance   the official MCP suite: a line for each set of scenarios, and what did not pass"
 	@echo "make lint       lint, types, imports alone"
 	@echo "make bench      BENCH=stdio|index|protocol|egress|reading for one"
+	@echo "make train      the weights of the main-content classifier, from ../shared/pages: minutes"
 	@echo "make platforms  does the lock resolve to wheels everywhere we promise?"
 	@echo "make lock       resolve the dependencies anew"
 	@echo "make wheel      build dist/*.whl"
@@ -67,6 +68,9 @@ lint: $(READY)
 
 bench: $(COMPILED)
 	$(RUN) bench/run.py $(BENCH)
+
+train: $(COMPILED)
+	$(RUN) training/train.py
 
 platforms: $(READY)
 	$(RUN) scripts/platforms.py
