@@ -1,0 +1,190 @@
+"""The learned classifier: its file, its arithmetic, its choice, and what it does to a tree."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from array import array
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from webseam.documents.html import classifier
+from webseam.documents.html.blocks import CONTEXT_BIT, blocks_of, prune
+from webseam.documents.html.classifier import AROUND, ModelFile, choose, standard, surroundings
+from webseam.documents.html.features import WIDTH, Lexicon, features
+from webseam.documents.html.main_content import main_content
+from webseam.documents.html.parse import parse
+from webseam.documents.html.perceptron import Layer, Network, NetworkFile
+from webseam.documents.html.tree import text_of
+
+ARTICLE = (
+    "<title>Tides</title><body><nav class=menu><ul><li><a href=/>Home</a><li><a href=/about>About us</a></ul></nav>"
+    "<main><h1>Tides</h1>"
+    + "<p>The sea rises and falls twice a day, drawn by the moon, and a little by the sun, which is heavier and farther.</p>"
+    * 6
+    + "<img src=moon.png alt=Moon><p>Where a bay narrows, the water has nowhere to go but up, as it does in Fundy.</p></main>"
+    "<footer class=footer><p>© 2026 The Tide Company. All rights reserved. <a href=/privacy>Privacy policy</a></p></footer>"
+)
+
+
+def network(sizes: tuple[int, ...], seed: int = 1) -> NetworkFile:
+    """One whose weights are drawn by seed."""
+    drawn = random.Random(seed)
+
+    def floats(count: int, spread: float) -> bytes:
+        return array("f", [drawn.gauss(0, spread) for _ in range(count)]).tobytes()
+
+    layers = [Layer(a, b, floats(a * b, 0.5), floats(b, 0.1)) for a, b in itertools.pairwise(sizes)]
+    return NetworkFile(floats(sizes[0], 1.0), array("f", [0.5] * sizes[0]).tobytes(), layers)
+
+
+def test_the_weights_of_the_package_are_small_and_fit() -> None:
+    path = Path(classifier.__file__).with_name("main_content.weights")
+    assert path.stat().st_size < 500_000
+    model = standard()
+    assert {one.inputs[0] for one in model.first} == {WIDTH}
+    assert {one.inputs[0] for one in model.second} == {AROUND}
+    assert len(model.lexicon.names) > 1_000
+    assert standard() is model
+
+
+def test_a_network_gives_what_is_worked_out_by_hand() -> None:
+    stored = network((3, 4, 1))
+    rows = array("d", [0.5, -2.0, 40.0, 0.0, 1.0, -1.0])
+    found = Network(stored).probabilities(rows, 2)
+
+    def floats(data: bytes) -> list[float]:
+        values = array("f")
+        values.frombytes(data)
+        return list(values)
+
+    mean, scale = floats(stored.mean), floats(stored.scale)
+    for row in range(2):
+        values = [min(max((rows[row * 3 + i] - mean[i]) * scale[i], -8.0), 8.0) for i in range(3)]
+        for number, layer in enumerate(stored.layers):
+            weights, biases = floats(layer.weights), floats(layer.biases)
+            sums = [
+                biases[o] + math.fsum(values[i] * weights[i * layer.outputs + o] for i in range(layer.inputs))
+                for o in range(layer.outputs)
+            ]
+            values = sums if number == len(stored.layers) - 1 else [max(one, 0.0) for one in sums]
+        assert found[row] == pytest.approx(1 / (1 + math.exp(-values[0])), abs=1e-12)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    good = network((3, 4, 1))
+    with pytest.raises(ValueError, match="rows do not fit"):
+        Network(good).probabilities(array("d", [0.0] * 5), 2)
+    for layers in (
+        [good.layers[0]],
+        [good.layers[1], good.layers[0]],
+        [msgspec.structs.replace(good.layers[0], weights=b""), good.layers[1]],
+        [msgspec.structs.replace(good.layers[0], biases=b""), good.layers[1]],
+    ):
+        with pytest.raises(ValueError, match="fit"):
+            Network(msgspec.structs.replace(good, layers=layers))
+    with pytest.raises(ValueError, match="fit"):
+        Network(msgspec.structs.replace(good, mean=b""))
+
+
+def test_the_choice_is_the_best_of_all_sets() -> None:
+    drawn = random.Random(7)
+    for _ in range(50):
+        count = drawn.randint(1, 8)
+        likely = array("d", [drawn.random() for _ in range(count)])
+        words = [drawn.randint(1, 60) for _ in range(count)]
+        gold = sum(p * w for p, w in zip(likely, words, strict=True))
+
+        def expected(
+            chosen: tuple[int, ...], likely: array[float] = likely, words: list[int] = words, gold: float = gold
+        ) -> float:
+            return 2 * sum(likely[i] * words[i] for i in chosen) / (sum(words[i] for i in chosen) + gold)
+
+        sets = [chosen for size in range(1, count + 1) for chosen in itertools.combinations(range(count), size)]
+        kept, confidence = choose(likely, words)
+        assert confidence == pytest.approx(max(map(expected, sets)))
+        assert expected(tuple(kept)) == pytest.approx(confidence)
+
+
+def test_blocks_know_their_links_their_places_and_their_kin() -> None:
+    body = parse(
+        "<nav><a href=/>Home page</a></nav><ul><li class=x>One <b>two</b><li class=x>Three</ul><div>a<p>b</p>c</div>"
+    ).body
+    blocks = blocks_of(body)
+    assert blocks.texts == ["Home page", "One two", "Three", "a", "b", "c"]
+    assert blocks.link_chars == [9, 0, 0, 0, 0, 0]
+    assert blocks.sizes == [2, 2, 1, 1, 1, 1]
+    assert blocks.contexts[0] & CONTEXT_BIT["nav"]
+    assert blocks.contexts[1] & CONTEXT_BIT["ul"]
+    alike = [blocks.signatures[holder] for holder in blocks.holders]
+    assert alike[1] == alike[2]
+    assert len(set(alike)) == 4
+    assert blocks.holders[3] == blocks.holders[5]
+
+
+def test_what_is_not_kept_is_taken_out_and_pictures_go_with_their_neighbours() -> None:
+    body = parse("<p>Keep</p><img src=a><p>Keep too</p><img src=b><p>Drop</p>tail <i>too</i>").body
+    blocks = blocks_of(body)
+    prune(blocks, {0, 1})
+    assert text_of(body) == "Keep Keep too"
+    assert len(blocks.pictures) == 2
+    pictures = [child.attrs["src"] for child in body.children if not isinstance(child, str) and child.tag == "img"]
+    assert pictures == ["a"]
+
+
+def test_rows_are_numbers_whatever_the_page() -> None:
+    pages = [
+        "",
+        "<p>",
+        "<p>x",
+        "<p>" + "!" * 5_000,
+        "<table>" + "<tr><td>1<td>2" * 50,
+        ARTICLE,
+        "<h1>a<h1>b<h2>c",
+        "<p>\u202e中文。中文",
+    ]
+    for page in pages:
+        blocks = blocks_of(parse(page).body)
+        rows = features(blocks, Lexicon({"menu": -1.0}, {"the": 0.5}), "Tides")
+        assert len(rows) == WIDTH * len(blocks.texts)
+        assert all(map(math.isfinite, rows))
+        around = surroundings(blocks, array("d", [0.25] * len(blocks.texts)))
+        assert len(around) == AROUND * len(blocks.texts)
+        assert all(map(math.isfinite, around))
+
+
+def test_an_article_is_kept_and_its_frame_is_not() -> None:
+    page = parse(ARTICLE)
+    confidence = main_content(page.body, "Tides")
+    text = text_of(page.body)
+    assert text.count("The sea rises and falls") == 6
+    assert "Fundy" in text
+    assert "About us" not in text
+    assert "Privacy policy" not in text
+    assert confidence is not None
+    assert confidence > 0.8
+
+
+def test_a_page_that_shows_text_keeps_some() -> None:
+    for html in ("<a href=/>Log in</a>", "<footer>Contact</footer>", "<nav><li>One<li>Two</nav>"):
+        page = parse(html)
+        main_content(page.body)
+        assert text_of(page.body)
+    for html in ("", "<p>!?</p>"):
+        page = parse(html)
+        before = text_of(page.body)
+        assert main_content(page.body) is None
+        assert text_of(page.body) == before
+
+
+def test_another_model_may_be_used(tmp_path: Path) -> None:
+    stored = ModelFile({}, {}, [network((WIDTH, 2, 1))], [network((AROUND, 2, 1))])
+    path = tmp_path / "other.weights"
+    path.write_bytes(msgspec.msgpack.encode(stored))
+    other = classifier.Model.load(path)
+    assert not other.lexicon.names
+    page = parse(ARTICLE)
+    assert main_content(page.body, "Tides", other) is not None
