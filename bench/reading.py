@@ -38,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a scri
 
 from bench.peers import fetches
 from bench.peers.pages_site import sample
-from bench.peers.readers import PEERS, RESILIPARSE, SIDES, TRAFILATURA, US, VARIANTS, Page, Reader, answers, page_of
+from bench.peers.readers import PEERS, RESILIPARSE, SIDES, TRAFILATURA, US, VARIANTS, WITH_LINKS, Page, Reader, answers, page_of
 from scripts import bench_peers
 from training.scoring import (
     MAGIC_ARTICLE,
@@ -300,7 +300,7 @@ def speed(limit: int | None) -> None:
                 turn = (number + place) % len(readers)
                 for reader in readers[turn:] + readers[:turn]:
                     times[reader.side.name][place].append(reader.read(_shipped(page)).seconds)
-                if place % 50 == 49:
+                if place % 25 == 24:
                     print(f"  round {number + 1} of {ROUNDS}: {place + 1} pages", flush=True)
         memory = {reader.side.name: reader.megabytes() for reader in readers}
     medians = {name: sorted(statistics.median(one) for one in rows) for name, rows in times.items()}
@@ -372,7 +372,7 @@ def cases(limit: int | None) -> None:
     failed: dict[str, list[str]] = {}
     with ExitStack() as stack:
         for side in SIDES:
-            reader = stack.enter_context(Reader(side))
+            reader = stack.enter_context(Reader(WITH_LINKS.get(side, side)))
             asked = [(case, reader.read(Page(case.name, page_of_case(case).encode(), case.url))) for case in chosen]
             failed[side.name] = [case.name for case, answer in asked if failures(case, answer.markdown)]
     groups = list(dict.fromkeys(case.group for case in chosen))
