@@ -51,7 +51,7 @@ HOSTILE: dict[str, bytes] = {
     "zero-width spaces": filled("\u200b".encode()) + b"<p>words",
     "tag characters": b"<p>words" + filled("\U000e0041".encode()),
     "shadow roots": filled(b"<div><template shadowrootmode=open>x", 300_000),
-    "headings that lead elsewhere": filled(b"<div><h3>Related</h3></div>", 300_000) + b"words",
+    "headings that lead elsewhere": filled(b"<div><h3>Related</h3></div>", 300_000) + b"words.",
     "hidden elements": filled(b"<p hidden>x", 300_000) + b"<p>words",
     "comments": filled(b"<!--", 300_000) + b"--><p>words",
     "meta": filled(b"<meta charset="),

@@ -84,12 +84,13 @@ def test_questions_keep_votes_answers_who_and_when() -> None:
         <div class="user-info"><div class="user-action-time">answered <span title="2026-05-0{n}" class="relativetime">May {n}, 2026 at 10:00</span></div>
         <div class="user-details" itemprop="author"><a href="/users/{n}">keeper{n}</a></div></div></div></div></div>"""
 
-    content = page(
-        f"""<body class="question-page"><div class="container"><div id="left-sidebar"><nav><a href="/questions">Questions</a></nav></div>
+    document = page(
+        f"""<title>How is the lamp lit? - The exchange</title><body class="question-page"><div class="container"><div id="left-sidebar"><nav><a href="/questions">Questions</a></nav></div>
         <div id="content"><div id="question-header"><h1><a href="/questions/42">How is the lamp lit?</a></h1></div><div id="mainbar" role="main">
         {post("question", 1, 7, "I ask.")}<div id="answers"><h2>2 Answers</h2>{post("answer", 2, 5, "By hand.")}{post("answer", 3, 1, "By wire.")}
         </div></div><div id="sidebar" role="complementary"><h4>Hot Network Questions</h4><a href="/q/1">Other</a></div></div></div>"""
-    ).content
+    )
+    content = document.content
     parts = [
         "I ask.",
         "lamp(1)",
@@ -102,7 +103,8 @@ def test_questions_keep_votes_answers_who_and_when() -> None:
         "By wire.",
         "keeper3",
     ]
-    in_order(content, "How is the lamp lit?", *parts)
+    assert "How is the lamp lit?" in document.title
+    in_order(content, *parts)
     assert "Other" not in content
 
 

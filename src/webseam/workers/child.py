@@ -51,7 +51,7 @@ def main() -> None:
     _limit_memory(int(hello["memory"]))
     threading.Thread(target=_receive, args=(source, inbox), daemon=True).start()
     functions: dict[str, Callable[..., Any]] = {}
-    # A document makes many objects and no cycles: to look for some while it is read costs a sixth of the time. It is done after.
+    # A document makes many objects and no cycles: to look for some meanwhile costs a sixth of the time. It is done after.
     gc.disable()
     while True:
         number, job, arguments, seconds = inbox.get()

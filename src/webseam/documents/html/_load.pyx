@@ -14,7 +14,7 @@ from webseam.documents.html.concealment import Concealment
 from webseam.documents.html.hidden import Styles, hidden_by
 from webseam.documents.html.kept import KEPT_ATTRIBUTES, SPECIAL, SPLIT_ATTRIBUTES, VALUE_CHARS, parsed, tex_of_script
 from webseam.documents.html.load_in_python import RAW, VOID, WITH_NEWLINE, attribute_value, closed_by, unescaped
-from webseam.documents.html.tree import BLOCK, MAX_DEPTH, MAX_ELEMENTS
+from webseam.documents.html.tree import BLOCK, MAX_DEPTH, MAX_ELEMENTS, is_block
 
 ctypedef fused Char:
     uint8_t
@@ -92,7 +92,7 @@ cdef int put(Name* table, list names, str name, int flags) except -1:
 cdef int flags_of(str tag):
     return (
         (IS_VOID if tag in VOID else 0) | (IS_RAW if tag in RAW else 0) | (IS_SPECIAL if tag in SPECIAL else 0)
-        | (IS_BLOCK if tag in BLOCK or "-" in tag else 0)
+        | (IS_BLOCK if is_block(tag) else 0)
     )
 
 

@@ -191,7 +191,7 @@ class _Walk:
         self.picture = False
 
 
-def prune(blocks: Blocks, kept: Collection[int]) -> frozenset[int]:
+def prune(blocks: Blocks, kept: Collection[int]) -> None:
     """Empty the places of the blocks that are not in `kept`, and those of pictures between them, in the tree itself.
 
     A picture stays when the blocks before and after it do.
@@ -206,4 +206,3 @@ def prune(blocks: Blocks, kept: Collection[int]) -> frozenset[int]:
         if max(0, before - 1) not in kept or min(last, before) not in kept:
             for place in range(begin, end):
                 element.children[place] = ""
-    return frozenset(kept)

@@ -1,20 +1,51 @@
 """What of a page is worth reading: one call, `main_content`, from a tree to what is kept of it.
 
 The page is cut into blocks (`blocks`), each is described by numbers (`features`), the learned classifier says how likely each
-belongs to what the page is about, and the set of blocks with the best expected F1 is kept (`classifier`). The rest is taken
-out of the tree.
+belongs to what the page is about, and the set of blocks with the best expected F1 is kept (`classifier`). What a reader would
+miss though it hardly counts in an F1 is kept with it (`completed`). The rest is taken out of the tree.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from webseam.documents.html.blocks import blocks_of, prune
+from webseam.documents.html.blocks import CONTEXT_BIT, blocks_of, prune
 from webseam.documents.html.classifier import choose, standard
+from webseam.documents.html.features import HEADINGS
 
 if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Mapping
+
+    from webseam.documents.html.blocks import Blocks
     from webseam.documents.html.classifier import Model
     from webseam.documents.html.tree import Element
+
+FEW_BLOCKS = 20
+"""A page of so few blocks is kept but for its frame: the classifier learnt from whole pages."""
+
+SURELY_NOT = 0.002
+"""The probability under which a block of such a page is left out all the same,"""
+
+NAMED_NOT = -1.2
+"""and the log-odds of a class or id around it: "social", "cookie"."""
+
+MOST = 0.5
+"""The share of the words of a table or list from which it is kept whole."""
+
+SAYS_WHO_CHARS = 40
+"""Characters of a line that says who wrote a post, and when."""
+
+_FRAME = sum(CONTEXT_BIT[tag] for tag in ("nav", "footer", "aside", "form", "dialog", "button"))
+_HEADER = CONTEXT_BIT["header"]
+_MAIN = CONTEXT_BIT["main"] | CONTEXT_BIT["article"]
+_WHOLE = frozenset({"table", "ul", "ol", "dl"})
+_SAYS_WHO = frozenset(
+    {
+        "author", "byline", "created", "date", "datetime", "member", "nick", "nickname", "postdate", "posted", "poster",
+        "published", "time", "timestamp", "user", "username",
+    }
+)  # fmt: skip
 
 
 def main_content(body: Element, title: str = "", model: Model | None = None) -> float | None:
@@ -26,8 +57,78 @@ def main_content(body: Element, title: str = "", model: Model | None = None) -> 
     blocks = blocks_of(body)
     if not blocks.texts:
         return None
-    kept, confidence = choose((model or standard()).judge(blocks, title), blocks.sizes)
+    model = model or standard()
+    likely = model.judge(blocks, title)
+    kept, confidence = choose(likely, blocks.sizes)
     if not kept:  # no block has a word: signs alone
         return None
-    prune(blocks, kept)
+    prune(blocks, completed(blocks, kept, likely, model.lexicon.names))
     return confidence
+
+
+def completed(blocks: Blocks, kept: frozenset[int], likely: array[float], names: Mapping[str, float]) -> set[int]:
+    """The blocks that are kept, and those that belong to them.
+
+    On a page of few blocks all but its frame; headings right above what is kept; the rest of a table or list of which most is
+    kept; above the posts of a thread, who wrote them and when. On 1,497 pages this changes the F1 by a thousandth.
+    """
+    all_kept = set(kept)
+    count = len(blocks.texts)
+    inside = [not context & _FRAME for context in blocks.contexts]
+    if count <= FEW_BLOCKS:
+        around: set[int] = set()  # elements that hold what is kept: what they are called says nothing against the rest
+        for index in kept:
+            element = blocks.holders[index]
+            while element >= 0:
+                around.add(element)
+                element = blocks.parents[element]
+        for index in range(count):
+            framed = not inside[index] or (blocks.contexts[index] & _HEADER and not blocks.contexts[index] & _MAIN)
+            if not framed and likely[index] >= SURELY_NOT and not _named_not(blocks, blocks.holders[index], around, names):
+                all_kept.add(index)
+    for index in range(count - 2, -1, -1):
+        if blocks.tags[index] in HEADINGS and inside[index] and (index + 1 in all_kept or index + 2 in all_kept):
+            all_kept.add(index)
+    _complete_tables(blocks, all_kept, inside)
+    _say_who(blocks, all_kept, inside)
+    return all_kept
+
+
+def _named_not(blocks: Blocks, element: int, around: set[int], names: Mapping[str, float]) -> bool:
+    while element >= 0 and element not in around:
+        if any(names.get(name, 0.0) <= NAMED_NOT for name in blocks.names[element] if name != "role=presentation"):
+            return True
+        element = blocks.parents[element]
+    return False
+
+
+def _complete_tables(blocks: Blocks, kept: set[int], inside: list[bool]) -> None:
+    within = [-1] * len(blocks.parents)  # the innermost table or list around each element
+    for element, parent in enumerate(blocks.parents):
+        if blocks.element_tags[element] in _WHOLE:
+            within[element] = element
+        elif parent >= 0:
+            within[element] = within[parent]
+    members: dict[int, list[int]] = {}
+    for index, holder in enumerate(blocks.holders):
+        if within[holder] >= 0:
+            members.setdefault(within[holder], []).append(index)
+    for found in members.values():
+        size = sum([blocks.sizes[index] for index in found])
+        chosen = sum([blocks.sizes[index] for index in found if index in kept])
+        if size and size > chosen >= MOST * size:
+            kept.update([index for index in found if inside[index]])
+
+
+def _say_who(blocks: Blocks, kept: set[int], inside: list[bool]) -> None:
+    found: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+    for index in range(max(0, min(kept) - 3), min(len(blocks.texts), max(kept) + 4)):
+        if index in kept or not inside[index] or len(blocks.texts[index]) > SAYS_WHO_CHARS:
+            continue
+        holder = blocks.holders[index]
+        parent = blocks.parents[holder]
+        if not (_SAYS_WHO.isdisjoint(blocks.names[holder]) and (parent < 0 or _SAYS_WHO.isdisjoint(blocks.names[parent]))):
+            found.setdefault((blocks.tags[index], blocks.names[holder]), []).append(index)
+    for lines in found.values():
+        if len(lines) > 1:  # several posts; of one article the head says it
+            kept.update(lines)
