@@ -24,8 +24,8 @@ ARGUMENTS = ("url", "start", "max_chars", "find", "section")
 CACHE: tuple[Literal["use", "only", "refresh"], ...] = ("use", "only", "refresh")
 """The argument `cache`, of readers that keep what they read."""
 
-LOW = 0.5
-"""Confidence in what of a page is its content below which it is said to be low."""
+LOW = 0.6
+"""Confidence in what of a page is its content below which it is said to be low: the F1 that is expected (docs/model-card.md)."""
 
 OWN = "`webseam use reading builtin`"
 
