@@ -25,7 +25,7 @@ CACHE: tuple[Literal["use", "only", "refresh"], ...] = ("use", "only", "refresh"
 """The argument `cache`, of readers that keep what they read."""
 
 LOW = 0.6
-"""Confidence in what of a page is its content below which it is said to be low: the F1 that is expected (docs/model-card.md)."""
+"""Confidence in the main content (the F1 that is expected, docs/model-card.md) below which it is said to be low."""
 
 OWN = "`webseam use reading builtin`"
 
