@@ -220,7 +220,7 @@ class _Kept:
         self._file = None
         if not side.program:
             return
-        source = b"".join((HERE / name).read_bytes() for name in ("extract.py", "extract.mjs"))
+        source = Path(side.command[1]).read_bytes()
         key = hashlib.sha256(repr((versions, side.program, side.settings)).encode() + source).hexdigest()[:16]
         path = CACHE / f"{side.program}-{key}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
