@@ -3,15 +3,22 @@
 turbohtml (MIT) parses as the HTML Standard says, in linear time and without recursion: a million nested `<div>`, tables made
 of traps for the adoption agency, a million attributes and 50 MB on one line were tried, and none took 2 s. What it wrote of its
 tree is read by `load`.
+
+What it writes can be many times what it read: formatting that is not closed stands again in every paragraph after it, as the
+Standard wants it, with all of its attributes. So it is written piece by piece, and no more than `WRITTEN_CHARS` of it.
 """
 
 from __future__ import annotations
 
 import turbohtml
 
+from webseam.config import LIMITS
 from webseam.documents.html.kept import Parsed, parsed
 from webseam.documents.html.load import load
 from webseam.documents.html.tree import Element
+
+WRITTEN_CHARS = 3 * LIMITS.body_bytes
+"""Of the tree of a page. Of real pages it is about as long as they are."""
 
 
 def parse(text: str) -> Parsed:
@@ -20,7 +27,14 @@ def parse(text: str) -> Parsed:
     root = turbohtml.parse(text, positions=False, allow_declarative_shadow_roots=False).root
     if root is None:  # pragma: no cover - the Standard gives every document a root
         return parsed(Element("html"), cut=False)
-    return load(root.html, cut=False, newline_added=True, raw_in_math=False)
+    pieces: list[str] = []
+    room = WRITTEN_CHARS
+    for piece in root.serialize_iter():
+        pieces.append(piece)
+        room -= len(piece)
+        if room < 0:
+            break
+    return load("".join(pieces), cut=room < 0, newline_added=True, raw_in_math=False)
 
 
 def likely_encoding(sample: bytes) -> str:

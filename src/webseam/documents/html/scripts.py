@@ -12,9 +12,9 @@ MAX_SCRIPTS = 30
 TAG_CHARS = 500
 
 _CLOSING = re.compile(r"</script", re.IGNORECASE)
-_WRAPPING = re.compile(
-    r"\A\s*(?:(?://|/\*)?\s*(?:<!\[CDATA\[|<!--)\s*(?:\*/)?)|(?:(?://|/\*)?\s*(?:\]\]>|-->)\s*(?:\*/)?|;)\s*\Z"
-)
+_WRAPPED = re.compile(r"(?://|/\*)?\s*+(?:<!\[CDATA\[|<!--)\s*+(?:\*/)?")
+_WRAPPED_END = re.compile(r"(?:(?://|/\*)?\s*(?:\]\]>|-->)\s*(?:\*/)?|;)\Z")
+_WRAPPED_END_CHARS = 100
 _TRAILING_COMMA = re.compile(r",(?=\s{0,99}[}\]])")
 
 
@@ -47,13 +47,22 @@ def decoded(script: str) -> Any:
         return msgspec.json.decode(script)
     except (msgspec.MsgspecError, RecursionError, ValueError):
         pass
-    script = _WRAPPING.sub("", script).strip()
+    script = _unwrapped(script.strip())
     for text in (script, _TRAILING_COMMA.sub("", script)):
         try:
             return _FORGIVING.raw_decode(text)[0]
         except (RecursionError, ValueError):
             continue
     return None
+
+
+def _unwrapped(script: str) -> str:
+    """A script without what hides it from readers that know no scripts, and without a semicolon."""
+    if (end := _WRAPPED_END.search(script, max(0, len(script) - _WRAPPED_END_CHARS))) is not None:
+        script = script[: end.start()]
+    if (start := _WRAPPED.match(script)) is not None:
+        script = script[start.end() :]
+    return script.strip()
 
 
 _FORGIVING = json.JSONDecoder(strict=False)
