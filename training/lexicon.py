@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from webseam.documents.html.blocks import WORDS
 from webseam.documents.html.features import Lexicon
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 PAGES_WITH_NAME = 4
 PAGES_WITH_WORD = 10
-SHORT = 40  # words of a block up to which its words are counted
+SHORT = WORDS  # words of a block up to which its words are counted
 LEAST = 0.2
 
 
@@ -54,7 +55,7 @@ def count(blocks: Blocks, sizes: Sequence[int], shares: Sequence[float]) -> Coun
             names[name] += weight  # type: ignore[assignment]  # Counter takes floats
             names_kept[name] += weight * share  # type: ignore[assignment]
         said = blocks.words[index]
-        if len(said) <= SHORT:
+        if blocks.sizes[index] <= SHORT:
             for word in dict.fromkeys(said):
                 words[word] += 1
                 words_kept[word] += share  # type: ignore[assignment]

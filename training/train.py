@@ -82,7 +82,7 @@ def example(page: GoldPage) -> Example:
     """A page made ready."""
     body, title = prepared(decode(page.html, charset="", markup=True).text, url=page.url)
     blocks = blocks_of(body)
-    blocks.elements, blocks.begins, blocks.pictures = [], [], []  # the tree is done with
+    blocks.begins, blocks.pictures = [], []  # the tree is done with
     words = [tokens_of_text(text) for text in blocks.texts]
     gold = tokens(page.gold)
     shares = labels(words, gold) if gold else [0.0] * len(words)

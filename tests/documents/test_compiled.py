@@ -143,3 +143,24 @@ def test_every_character_is_looked_at_alike() -> None:
         assert chars.has_marks(character) == chars.has_marks_in_python(character), hex(code)
         twice = f"a{character}{character} b"
         assert chars.collapse(twice) == chars.collapse_in_python(twice), hex(code)
+    for code in range(0, sys.maxunicode + 1, 64):
+        among = "".join([f"a{character}{character} {character}1" for character in map(chr, range(code, code + 64))])
+        assert chars.squeeze(among) == chars.squeeze_in_python(among), hex(code)
+        assert chars.words(among, 1_000) == chars.words_in_python(among, 1_000), hex(code)
+        assert chars.names(among, 1_000) == chars.names_in_python(among, 1_000), hex(code)
+
+
+@compiled
+@pytest.mark.parametrize("seed", range(20))
+def test_text_is_looked_at_alike(seed: int) -> None:
+    dice = random.Random(seed)
+    for _ in range(500):
+        text = "".join(
+            dice.choices(
+                ["ab", "Ab", "A", "b", "-", "_", " ", "\n", "\xa0", "12", "é", "ΑΣ", "İ", "漢字", "・", "²", "😀"],
+                k=dice.randint(0, 12),
+            )
+        )
+        assert chars.squeeze(text) == chars.squeeze_in_python(text), text
+        assert chars.words(text, 4) == chars.words_in_python(text, 4), text
+        assert chars.names(text, 2) == chars.names_in_python(text, 2), text

@@ -1,7 +1,7 @@
 """What `chars` does in Python, compiled."""
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND, PyUnicode_Substring
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 ctypedef fused Char:
@@ -111,3 +111,136 @@ def has_invisible(str text not None):
     if kind == 2:
         return holds_invisible[uint16_t](<const uint16_t*>data, len(text))
     return holds_invisible[uint32_t](<const uint32_t*>data, len(text))
+
+
+cdef str squeezed(const Char* text, Py_ssize_t size, str whole):
+    cdef Py_ssize_t begin = 0, end = size, at, written = 0
+    cdef Char* made
+    while begin < end and (<Py_UCS4>text[begin]).isspace():
+        begin += 1
+    while end > begin and (<Py_UCS4>text[end - 1]).isspace():
+        end -= 1
+    at = begin
+    while at < end:  # up to the first white space that is not one space alone; what is last is none
+        if (<Py_UCS4>text[at]).isspace() and (
+            text[at] != c" " or (at + 1 < end and (<Py_UCS4>text[at + 1]).isspace())
+        ):
+            break
+        at += 1
+    else:
+        return whole if end - begin == size else PyUnicode_Substring(whole, begin, end)
+    made = <Char*>PyMem_Malloc((end - begin) * sizeof(Char))
+    if made == NULL:
+        raise MemoryError
+    try:
+        for written in range(at - begin):
+            made[written] = text[begin + written]
+        written = at - begin
+        while at < end:
+            if (<Py_UCS4>text[at]).isspace():
+                made[written] = c" "
+                at += 1
+                while at < end and (<Py_UCS4>text[at]).isspace():
+                    at += 1
+            else:
+                made[written] = text[at]
+                at += 1
+            written += 1
+        return PyUnicode_FromKindAndData(sizeof(Char), made, written)
+    finally:
+        PyMem_Free(made)
+
+
+cdef enum:
+    NOTHING
+    LETTER
+    DIGIT
+    LOW_LINE
+    WORD  # a character that is a word by itself
+
+
+cdef inline int said(Py_UCS4 character) noexcept:
+    if character < 0x80:
+        if c"a" <= character <= c"z" or c"A" <= character <= c"Z":
+            return LETTER
+        if c"0" <= character <= c"9":
+            return DIGIT
+        return LOW_LINE if character == c"_" else NOTHING
+    if character.isalpha():
+        if 0x3040 <= character <= 0xD7AF and (
+            character <= 0x30FF or 0x3400 <= character <= 0x4DBF or 0x4E00 <= character <= 0x9FFF or character >= 0xAC00
+        ):
+            return WORD
+        return LETTER
+    if character.isdecimal():
+        return DIGIT
+    return LETTER if character.isdigit() or character.isnumeric() else NOTHING
+
+
+cdef tuple words_said(const Char* text, Py_ssize_t size, str whole, Py_ssize_t most):
+    cdef Py_ssize_t at = 0, begin, count = 0
+    cdef int kind
+    cdef list found = []
+    while at < size:
+        begin = at
+        kind = said(text[at])
+        at += 1
+        if kind == NOTHING:
+            continue
+        if kind != WORD:
+            while at < size and said(text[at]) == kind:
+                at += 1
+        if count < most:
+            found.append(PyUnicode_Substring(whole, begin, at))
+        count += 1
+    return found, count
+
+
+cdef tuple names_said(const Char* text, Py_ssize_t size, str whole, Py_ssize_t most):
+    cdef Py_ssize_t at = 0, begin
+    cdef str name
+    cdef list found = []
+    while at < size and len(found) < most:
+        begin = at
+        while at < size and (c"a" <= text[at] <= c"z" or c"A" <= text[at] <= c"Z"):
+            at += 1
+            if at < size and c"a" <= text[at - 1] <= c"z" and c"A" <= text[at] <= c"Z":
+                break
+        if at - begin > 1:
+            name = PyUnicode_Substring(whole, begin, at).lower()
+            if name not in found:
+                found.append(name)
+        elif at == begin:
+            at += 1
+    return tuple(found)
+
+
+def squeeze(str text not None):
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    if kind == 1:
+        return squeezed[uint8_t](<const uint8_t*>data, len(text), text)
+    if kind == 2:
+        return squeezed[uint16_t](<const uint16_t*>data, len(text), text)
+    return squeezed[uint32_t](<const uint32_t*>data, len(text), text)
+
+
+def words(str text not None, Py_ssize_t most):
+    cdef str lower = text.lower()
+    cdef int kind = PyUnicode_KIND(lower)
+    cdef void* data = PyUnicode_DATA(lower)
+    if kind == 1:
+        return words_said[uint8_t](<const uint8_t*>data, len(lower), lower, most)
+    if kind == 2:
+        return words_said[uint16_t](<const uint16_t*>data, len(lower), lower, most)
+    return words_said[uint32_t](<const uint32_t*>data, len(lower), lower, most)
+
+
+def names(str text not None, Py_ssize_t most):
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    if kind == 1:
+        return names_said[uint8_t](<const uint8_t*>data, len(text), text, most)
+    if kind == 2:
+        return names_said[uint16_t](<const uint16_t*>data, len(text), text, most)
+    return names_said[uint32_t](<const uint32_t*>data, len(text), text, most)

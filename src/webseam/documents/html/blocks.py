@@ -7,9 +7,9 @@ An inline element that holds blocks is walked through like a block, but is none:
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from webseam.documents.chars import names, squeeze, words
 from webseam.documents.html.tree import is_block
 
 if TYPE_CHECKING:
@@ -21,7 +21,13 @@ MAX_BLOCKS = 20_000
 """Blocks of a page that are looked at; what comes after them is left out. The page with most of 1,497 has 6,000."""
 
 TOKENS = 12
-"""Words of an element's class, id and role that are looked at."""
+"""Words of an element's class and id that are looked at,"""
+
+NAME_CHARS = 400
+"""in so many of their characters."""
+
+WORDS = 40
+"""Words of a block that are looked at; the others are only counted."""
 
 # What an element says of all that is in it.
 CONTEXT = (
@@ -30,34 +36,25 @@ CONTEXT = (
 )  # fmt: skip
 CONTEXT_BIT = {tag: 1 << place for place, tag in enumerate(CONTEXT)}
 
+_BIT = CONTEXT_BIT
 _INLINE_BIT = {tag: CONTEXT_BIT[tag] for tag in ("button", "label", "noscript")}
 _IGNORED = frozenset({"head", "title", "meta", "link", "template", "input", "area", "map", "rp", "frame", "noframes"})
-_WORDS = re.compile(r"[a-zA-Z]{2,}")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_SAID = re.compile(r"[^\W\d_]+|\d+|_+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text, lower case; a character of Chinese, Japanese or Korean is one."""
-    text = text.lower()
-    if not text.isascii() and _CJK.search(text):
-        text = _CJK.sub(r" \g<0> ", text)
-    return _SAID.findall(text)
+_MANY = 1 << 20
+"""More than there are elements of a page: three numbers below it make one."""
 
 
 class Blocks:
     """The blocks of one page. `parents` comes before its children, and the page's body is element 0, its own parent -1."""
 
     __slots__ = (
-        "begins", "contexts", "depths", "element_tags", "elements", "ends", "holders", "link_chars", "names", "parents",
+        "begins", "contexts", "depths", "element_tags", "ends", "holders", "link_chars", "names", "parents",
         "pictures", "signatures", "sizes", "tags", "texts", "words",
     )  # fmt: skip
 
     def __init__(self) -> None:
         # of each block
         self.texts: list[str] = []  # white space collapsed
-        self.words: list[list[str]] = []  # lower case
+        self.words: list[list[str]] = []  # the first `WORDS`, lower case
         self.sizes: list[int] = []  # in words
         self.link_chars: list[int] = []  # of them inside links
         self.holders: list[int] = []  # the index of the block element around
@@ -67,7 +64,6 @@ class Blocks:
         self.begins: list[tuple[Element, int]] = []  # the element, block or inline, and the place of the block's first child
         self.ends: list[int] = []  # the place after its last child
         # of each block element
-        self.elements: list[Element] = []
         self.parents: list[int] = []
         self.element_tags: list[str] = []
         self.names: list[tuple[str, ...]] = []  # words of its class, id and role
@@ -83,12 +79,15 @@ def blocks_of(body: Element) -> Blocks:
 
 
 class _Walk:
-    __slots__ = ("bits", "blocks", "known", "linked", "paths", "picture", "pieces")
+    __slots__ = ("bits", "blocks", "firsts", "known", "linked", "paths", "picture", "pieces", "tags")
 
     def __init__(self) -> None:
         self.blocks = Blocks()
-        self.known: dict[str, tuple[str, ...]] = {}
-        self.paths: dict[tuple[int, str, tuple[str, ...]], int] = {}
+        self.known: dict[str | tuple[str, str], tuple[tuple[str, ...], int]] = {}
+        # What a path of tags and names ends with, by number; and the paths, by the number of the path above and of both.
+        self.firsts: dict[tuple[str, ...], int] = {(): 0}
+        self.tags: dict[str, int] = {}
+        self.paths: dict[int, int] = {}
         self.pieces: list[str] = []
         self.linked = self.bits = 0
         self.picture = False
@@ -96,29 +95,36 @@ class _Walk:
     def element(self, element: Element, parent: int, context: int, depth: int, in_link: bool) -> None:
         """A block element."""
         blocks = self.blocks
-        index = len(blocks.elements)
-        blocks.elements.append(element)
+        tag = element.tag
+        index = len(blocks.parents)
         blocks.parents.append(parent)
-        blocks.element_tags.append(element.tag)
-        attributes = element.attrs
-        names: tuple[str, ...] = ()
-        if attributes:
-            names = self.words(attributes)
-        blocks.names.append(names)
-        path = (blocks.signatures[parent] if parent >= 0 else 0, element.tag, names[:3])
+        blocks.element_tags.append(tag)
+        path = blocks.signatures[parent] if parent >= 0 else 0
+        path = (path * _MANY + self.tags.setdefault(tag, len(self.tags))) * _MANY
+        if element.attrs:
+            known = self.names(element.attrs)
+            blocks.names.append(known[0])
+            path += known[1]
+        else:
+            blocks.names.append(())
         blocks.signatures.append(self.paths.setdefault(path, len(self.paths) + 1))
-        self.children(element, index, context | CONTEXT_BIT.get(element.tag, 0), depth + 1, in_link)
+        self.children(element, index, context | _BIT.get(tag, 0), depth + 1, in_link)
 
-    def words(self, attributes: dict[str, str]) -> tuple[str, ...]:
-        raw = attributes.get("class", "")
-        if "id" in attributes:
-            raw = raw + " " + attributes["id"]
-        found = self.known.get(raw)
-        if found is None:
-            words = [word.lower() for word in _WORDS.findall(_CAMEL.sub(" ", raw[:400]))]
-            found = self.known[raw] = tuple(dict.fromkeys(words))[:TOKENS]
+    def names(self, attributes: dict[str, str]) -> tuple[tuple[str, ...], int]:
+        """The words of an element's class, id and role, and the number of the first three."""
+        said = attributes.get("class", "")
+        name = attributes.get("id")
+        if name is not None:
+            said = said + " " + name
         role = attributes.get("role")
-        return (*found, "role=" + role[:40].lower()) if role else found
+        key = (said, role) if role else said
+        known = self.known.get(key)
+        if known is None:
+            found = names(said[:NAME_CHARS], TOKENS)
+            if role:
+                found = (*found, "role=" + role[:40].lower())
+            known = self.known[key] = (found, self.firsts.setdefault(found[:3], len(self.firsts)))
+        return known
 
     def children(self, element: Element, holder: int, context: int, depth: int, in_link: bool) -> None:
         """What a block element, or an inline one that holds blocks, has in it."""
@@ -139,7 +145,7 @@ class _Walk:
                 elif is_block(tag):
                     self.element(inner, holder, context, depth, in_link)
                 else:
-                    self.children(inner, holder, context | CONTEXT_BIT.get(tag, 0), depth, in_link or tag == "a")
+                    self.children(inner, holder, context | _BIT.get(tag, 0), depth, in_link or tag == "a")
             else:
                 self.part(inner, in_link)
             place += 1
@@ -171,13 +177,13 @@ class _Walk:
     def end(self, element: Element, begin: int, end: int, holder: int, context: int, depth: int) -> None:
         """The run `element.children[begin:end]` is over."""
         blocks = self.blocks
-        text = " ".join("".join(self.pieces).split())
+        text = squeeze(self.pieces[0] if len(self.pieces) == 1 else "".join(self.pieces))
         self.pieces.clear()
         if text and len(blocks.texts) < MAX_BLOCKS:
-            words = words_of(text)
+            first, count = words(text, WORDS)
             blocks.texts.append(text)
-            blocks.words.append(words)
-            blocks.sizes.append(len(words))
+            blocks.words.append(first)
+            blocks.sizes.append(count)
             blocks.link_chars.append(min(self.linked, len(text)))
             blocks.holders.append(holder)
             blocks.contexts.append(context | self.bits)

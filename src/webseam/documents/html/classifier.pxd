@@ -2,6 +2,10 @@ cimport cython
 from webseam.documents.html.blocks cimport Blocks
 from webseam.documents.html.features cimport features
 
+cdef frozenset _HEADINGS
+cdef Py_ssize_t _SIDES
+cdef double _NOBODY
+
 @cython.locals(
     likely="double[::1]", order=list, gold=double, found=double, size=Py_ssize_t, best=double, kept=Py_ssize_t,
     expected=double, place=Py_ssize_t, index=Py_ssize_t,
@@ -9,11 +13,11 @@ from webseam.documents.html.features cimport features
 cpdef tuple choose(probabilities, list words)
 
 @cython.locals(
-    rows="double[::1]", alone="double[::1]", count=Py_ssize_t, parents=list, holders=list, words=list, signatures=list,
-    elements=Py_ssize_t, weight=list, weighed=list, kinds=Py_ssize_t, alike=list, alike_weighed=list, sizes="double[::1]",
-    sums="double[::1]", highest=double, index=Py_ssize_t, size=double, likely=double, element=Py_ssize_t,
-    signature=Py_ssize_t, threshold=double, mean=double, until="double[::1]", onward="double[::1]", begin=Py_ssize_t,
-    end=Py_ssize_t, headed=double, section=double, at=Py_ssize_t, place=Py_ssize_t, side=Py_ssize_t, other=Py_ssize_t,
-    near=Py_ssize_t, far=Py_ssize_t,
+    rows="double[::1]", alone="double[::1]", count=Py_ssize_t, parents="long long[::1]", holders="long long[::1]", words=list,
+    signatures="long long[::1]", tags=list, elements=Py_ssize_t, weight="double[::1]", weighed="double[::1]",
+    alike="double[::1]", alike_weighed="double[::1]", sizes="double[::1]", sums="double[::1]", highest=double,
+    index=Py_ssize_t, size=double, likely=double, element=Py_ssize_t, signature=Py_ssize_t, threshold=double, mean=double,
+    until="double[::1]", onward="double[::1]", begin=Py_ssize_t, end=Py_ssize_t, headed=double, section=double,
+    at=Py_ssize_t, place=Py_ssize_t, other=Py_ssize_t, near=Py_ssize_t, far=Py_ssize_t,
 )
 cpdef surroundings(Blocks blocks, given)

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 AROUND = 24
 """Numbers of a block's surroundings."""
 
-_SIDES = (-3, -2, -1, 1, 2, 3)
+_SIDES = 3
+_HEADINGS = HEADINGS
 _NOBODY = -0.1  # in the place of a probability where there is no block
 
 
@@ -104,13 +105,13 @@ def surroundings(blocks: Blocks, given: array[float]) -> array[float]:
     if not count:
         return made
     rows, alone = made, given
-    parents, holders, words, signatures = blocks.parents, blocks.holders, blocks.sizes, blocks.signatures
+    parents, holders = array("q", blocks.parents), array("q", blocks.holders)
+    words, signatures, tags = blocks.sizes, array("q", blocks.signatures), blocks.tags
     elements = len(parents)
-    weight = [0.0] * elements
-    weighed = [0.0] * elements
-    kinds = max(signatures) + 1
-    alike = [0.0] * kinds
-    alike_weighed = [0.0] * kinds
+    weight = array("d", bytes(8 * elements))
+    weighed = array("d", bytes(8 * elements))
+    alike = array("d", bytes(8 * (elements + 1)))
+    alike_weighed = array("d", bytes(8 * (elements + 1)))
     sizes = array("d", bytes(8 * (count + 1)))  # of the blocks before
     sums = array("d", bytes(8 * (count + 1)))
     highest = 0.0
@@ -144,19 +145,19 @@ def surroundings(blocks: Blocks, given: array[float]) -> array[float]:
     begin = 0
     while begin < count:  # one section after the other: a heading and what stands under it
         end = begin + 1
-        while end < count and blocks.tags[end] not in HEADINGS:
+        while end < count and tags[end] not in _HEADINGS:
             end += 1
-        headed = alone[begin] if blocks.tags[begin] in HEADINGS else _NOBODY
+        headed = alone[begin] if tags[begin] in _HEADINGS else _NOBODY
         section = (sums[end] - sums[begin]) / (sizes[end] - sizes[begin])
         for index in range(begin, end):
             at = index * AROUND
             likely = alone[index]
             rows[at] = likely
             place = at + 1
-            for side in _SIDES:
-                other = index + side
-                rows[place] = alone[other] if 0 <= other < count else _NOBODY
-                place += 1
+            for other in range(index - _SIDES, index + _SIDES + 1):
+                if other != index:
+                    rows[place] = alone[other] if 0 <= other < count else _NOBODY
+                    place += 1
             element = holders[index]
             for _ in range(4):
                 rows[place] = weighed[element] / weight[element]

@@ -10,7 +10,8 @@ import math
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from webseam.documents.html.blocks import CONTEXT, words_of
+from webseam.documents.chars import words as words_of
+from webseam.documents.html.blocks import CONTEXT, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,17 +25,16 @@ _TAGS = (
 _TAG_PLACE = {tag: place for place, tag in enumerate(_TAGS)}
 _OTHER_TAG = len(_TAGS)
 
-_PUNCTUATION = ".,;:!?。，！？；：、"
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_WORDS_LOOKED_AT = 40
+_HEADINGS = HEADINGS
 _LONG = 100
 
 OWN = 57
 PAGE = 11
 NEIGHBOURS = (0, 2, 9, 16, 20, 22, 5, 26)
-SIDES = (-3, -2, -1, 1, 2, 3)
+SIDES = 3
 BASE = OWN + len(CONTEXT) + (_OTHER_TAG + 1) + PAGE
-WIDTH = BASE + len(NEIGHBOURS) * len(SIDES)
+WIDTH = BASE + len(NEIGHBOURS) * 2 * SIDES
 
 
 class Lexicon(NamedTuple):
@@ -44,26 +44,40 @@ class Lexicon(NamedTuple):
     words: Mapping[str, float]
 
 
-_LOGS = [math.log1p(number) for number in range(4096)]
+_LOGS = array("d", [math.log1p(number) for number in range(4096)])
 
 
 def _log(number: int) -> float:
     return _LOGS[number] if number < 4096 else math.log1p(number)
 
 
-def _marks(text: str) -> tuple[int, int, int]:
-    """How many characters are punctuation, capitals and digits (the last two of ASCII)."""
-    punctuation = capitals = digits = 0
-    for char in text:
-        if "a" <= char <= "z" or char == " ":
-            continue
-        if "A" <= char <= "Z":
-            capitals += 1
-        elif "0" <= char <= "9":
-            digits += 1
-        elif char in _PUNCTUATION:
-            punctuation += 1
-    return punctuation, capitals, digits
+class _Marks:
+    """What characters a text has."""
+
+    __slots__ = ("bar", "capitals", "copyright", "digits", "punctuation")
+
+    def __init__(self) -> None:
+        self.punctuation = self.capitals = self.digits = 0  # the last two of ASCII
+        self.bar = self.copyright = False
+
+    def count(self, text: str) -> None:
+        punctuation = capitals = digits = 0
+        bar = copyright_ = False
+        for char in text:
+            if "a" <= char <= "z" or char == " ":
+                continue
+            if "A" <= char <= "Z":
+                capitals += 1
+            elif "0" <= char <= "9":
+                digits += 1
+            elif char in ".,;:!?。，！？；：、":
+                punctuation += 1
+            elif char == "|":
+                bar = True
+            elif char == "©":
+                copyright_ = True
+        self.punctuation, self.capitals, self.digits = punctuation, capitals, digits
+        self.bar, self.copyright = bar, copyright_
 
 
 def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
@@ -73,40 +87,42 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     if not count:
         return made
     rows = made
-    texts, link_chars, holders = blocks.texts, blocks.link_chars, blocks.holders
-    parents, tags, names = blocks.parents, blocks.element_tags, blocks.names
-    by_name, by_word = lexicon.names, lexicon.words
-    contexts, block_tags, depths = blocks.contexts, blocks.tags, blocks.depths
+    texts, by_name, by_word = blocks.texts, lexicon.names, lexicon.words
+    block_tags, tags = blocks.tags, blocks.element_tags
+    link_chars, holders = array("q", blocks.link_chars), array("q", blocks.holders)
+    parents, signatures = array("q", blocks.parents), array("q", blocks.signatures)
+    contexts, depths, sizes, first_words = blocks.contexts, blocks.depths, blocks.sizes, blocks.words
     elements = len(parents)
-    width, base = WIDTH, BASE
+    width, base, sides, of_page = WIDTH, BASE, SIDES, PAGE
     tags_from, page_from = OWN + len(CONTEXT), BASE - PAGE
 
-    # What the elements hold.
-    text = [0] * elements
-    link = [0] * elements
-    held = [0] * elements
+    # What the elements hold; whatever holds one comes before it.
+    text = array("q", bytes(8 * elements))
+    link = array("q", bytes(8 * elements))
+    held = array("q", bytes(8 * elements))
     for index in range(count):
-        string = texts[index]
-        size, linked, element = len(string), link_chars[index], holders[index]
-        while element >= 0:
-            text[element] += size
-            link[element] += linked
-            held[element] += 1
-            element = parents[element]
+        element = holders[index]
+        text[element] += len(texts[index])
+        link[element] += link_chars[index]
+        held[element] += 1
+    for element in range(elements - 1, 0, -1):
+        parent = parents[element]
+        text[parent] += text[element]
+        link[parent] += link[element]
+        held[parent] += held[element]
     total = max(1, text[0])
 
     # What their names say: the least, the most and the sum from the body down, and their own.
-    least = [0.0] * elements
-    most = [0.0] * elements
-    summed = [0.0] * elements
-    own = [0.0] * elements
-    signatures = blocks.signatures
-    for element in range(elements):
+    least = array("d", bytes(8 * elements))
+    most = array("d", bytes(8 * elements))
+    summed = array("d", bytes(8 * elements))
+    own = array("d", bytes(8 * elements))
+    for element, names in enumerate(blocks.names):
         parent = parents[element]
         low = high = sum_ = itself = 0.0
         if parent >= 0:
             low, high, sum_ = least[parent], most[parent], summed[parent]
-        for name in names[element]:
+        for name in names:
             score = by_name.get(name, 0.0)
             itself += score
             low = min(low, score)
@@ -114,17 +130,15 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         least[element], most[element], summed[element], own[element] = low, high, sum_ + itself, itself
 
     # Blocks alike, by the path of tags and names that leads to them.
-    kinds_of_block = max(signatures) + 1
-    alike = [0] * kinds_of_block
-    alike_text = [0] * kinds_of_block
-    alike_link = [0] * kinds_of_block
+    alike = array("q", bytes(8 * (elements + 1)))
+    alike_text = array("q", bytes(8 * (elements + 1)))
+    alike_link = array("q", bytes(8 * (elements + 1)))
     # Where the long paragraphs are.
-    prose = [0.0] * elements
+    prose = array("d", bytes(8 * elements))
     long_blocks = 0
     heading = -1
     for index in range(count):
-        string = texts[index]
-        size, linked, element = len(string), link_chars[index], holders[index]
+        size, linked, element = len(texts[index]), link_chars[index], holders[index]
         signature = signatures[element]
         alike[signature] += 1
         alike_text[signature] += size
@@ -139,21 +153,26 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
                 prose[element] += (size - linked) * share
                 element = parents[element]
                 share *= 0.8
-    best = max(range(elements), key=prose.__getitem__)
-    above_best = [False] * elements
+    best = 0
     for element in range(elements):
-        above_best[element] = element == best or (parents[element] >= 0 and above_best[parents[element]])
+        if prose[element] > prose[best]:
+            best = element
+    above_best = array("d", bytes(8 * elements))
+    for element in range(elements):
+        if element == best or (parents[element] >= 0 and above_best[parents[element]] > 0.0):
+            above_best[element] = 1.0
 
     kinds = {"article": 0, "main": 0, "li": 0, "td": 0, "form": 0}
     for tag in tags:
         if tag in kinds:
             kinds[tag] += 1
-    page = (
+    page = array("d", (
         _log(total), link[0] / total, _log(count), min(kinds["article"], 20), min(kinds["main"], 3), _log(long_blocks),
         prose[best] / total, heading / count, _log(kinds["li"]), _log(kinds["td"]), _log(kinds["form"]),
-    )  # fmt: skip
+    ))  # fmt: skip
 
-    title_words = frozenset(words_of(title))
+    title_words = frozenset(words_of(title, WORDS)[0])
+    marks = _Marks()
     seen: dict[str, int] = {}
     section_score = section_worst = 0.0
     section_from = 0
@@ -161,11 +180,10 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     for index in range(count):
         string = texts[index]
         size, linked, holder = len(string), link_chars[index], holders[index]
-        words = blocks.words[index]
-        number = len(words)
+        words, number = first_words[index], sizes[index]
         score = worst = 0.0
         hits = 0
-        for word in words[:_WORDS_LOOKED_AT]:
+        for word in words:
             found = by_word.get(word)
             if found is not None:
                 value = found
@@ -182,19 +200,21 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         same = alike[signature]
         repeated = seen.get(string, 0)
         seen[string] = repeated + 1
-        in_title = len(title_words.intersection(words)) if title_words else 0
+        in_title = 0
+        if not title_words.isdisjoint(words):
+            in_title = len(title_words.intersection(words))
         last = string[-1]
         at = index * width
         rows[at] = _log(size)
         rows[at + 1] = _log(number)
         rows[at + 2] = linked / size
         rows[at + 3] = size / max(1, number)
-        punctuation, capitals, digits = _marks(string)
-        rows[at + 4] = 10 * punctuation / size
+        marks.count(string)
+        rows[at + 4] = 10 * marks.punctuation / size
         rows[at + 5] = 1.0 if last in ".!?。！？…\"”'" else 0.0
         rows[at + 6] = 1.0 if last in ":：" else 0.0
-        rows[at + 7] = capitals / size
-        rows[at + 8] = digits / size
+        rows[at + 7] = marks.capitals / size
+        rows[at + 8] = marks.digits / size
         rows[at + 9] = float(number > 20)
         rows[at + 10] = depths[index]
         rows[at + 11] = index / count
@@ -228,12 +248,12 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         rows[at + 39] = alike_text[signature] / total
         rows[at + 40] = alike_link[signature] / max(1, alike_text[signature])
         rows[at + 41] = _log(alike_text[signature] // same)
-        rows[at + 42] = float(above_best[holder])
+        rows[at + 42] = above_best[holder]
         rows[at + 43] = in_title / (len(title_words) + 1)
         rows[at + 44] = in_title / (number + 1)
         rows[at + 45] = (index - heading) / count if heading >= 0 else -1.0
-        rows[at + 46] = 1.0 if "©" in string or "copyright" in string[:80].lower() else 0.0
-        rows[at + 47] = 1.0 if "|" in string else 0.0
+        rows[at + 46] = 1.0 if marks.copyright or (size > 8 and "copyright" in string[:80].lower()) else 0.0
+        rows[at + 47] = 1.0 if marks.bar else 0.0
         rows[at + 48] = text[holder] / total
         rows[at + 49] = text[first] / total
         rows[at + 50] = text[second] / total
@@ -242,7 +262,8 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         rows[at + 53] = section_score
         rows[at + 54] = section_worst
         rows[at + 55] = _log(index - section_from)
-        rows[at + 56] = 1.0 if block_tags[index] in HEADINGS else 0.0
+        is_heading = block_tags[index] in _HEADINGS
+        rows[at + 56] = 1.0 if is_heading else 0.0
         context = contexts[index]
         place = at + OWN
         while context:
@@ -253,17 +274,19 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         place = at + tags_from + _TAG_PLACE.get(block_tags[index], _OTHER_TAG)
         rows[place] = 1.0
         place = at + page_from
-        for value in page:
-            rows[place] = value
-            place += 1
+        for column in range(of_page):
+            rows[place + column] = page[column]
         before += size
-        if block_tags[index] in HEADINGS:
+        if is_heading:
             section_score, section_worst, section_from = score / (hits + 1), worst, index
+    columns = array("q", NEIGHBOURS)
+    copied = len(columns)
     for index in range(count):
         place = index * width + base
-        for side in SIDES:
-            other = index + side
-            for column in NEIGHBOURS:
-                rows[place] = rows[other * width + column] if 0 <= other < count else -1.0
-                place += 1
+        for other in range(index - sides, index + sides + 1):
+            if other == index:
+                continue
+            for column in range(copied):
+                rows[place + column] = rows[other * width + columns[column]] if 0 <= other < count else -1.0
+            place += copied
     return made
