@@ -56,7 +56,7 @@ FOLDED = ROOT / "training" / "folds"
 SEED = 0
 FIRST = {"hidden": (48, 24), "epochs": 6, "dropped": 0.25}
 SECOND = {"hidden": (32, 16), "epochs": 5, "dropped": 0.1}
-SECONDS = 3  # networks of the second step, each from a seed of its own
+FIRSTS, SECONDS = 2, 3  # networks of each step, each from a seed of its own
 
 
 class Example(NamedTuple):
@@ -194,12 +194,17 @@ def main() -> int:
     ]
     plans += [(frozenset({outer}), frozenset({outer})) for outer in folds]
     plans.append((frozenset(), frozenset()))
-    firsts = in_processes(_train_first, [(without, outer, options.seed) for without, outer in plans], "first networks")
-    by_plan = dict(zip(plans, firsts, strict=True))
+    firsts = in_processes(
+        _train_first,
+        [(without, outer, options.seed + number) for without, outer in plans for number in range(FIRSTS)],
+        "first networks",
+    )
+    by_plan = {plan: firsts[place * FIRSTS : (place + 1) * FIRSTS] for place, plan in enumerate(plans)}
     for index, one in enumerate(_examples):
         for outer in folds:
-            network = by_plan[frozenset({outer, one.fold}), frozenset({outer})]
-            _alone[index, outer] = _doubles(network.probabilities(_rows[index, frozenset({outer, one.fold})]))
+            networks = by_plan[frozenset({outer, one.fold}), frozenset({outer})]
+            rows = _rows[index, frozenset({outer, one.fold})]
+            _alone[index, outer] = _doubles(np.mean([network.probabilities(rows) for network in networks], 0))
         _alone[index, -1] = _alone[index, one.fold]
     seconds = in_processes(
         _train_second,
@@ -217,9 +222,9 @@ def main() -> int:
     return 0
 
 
-def _write(path: Path, without: frozenset[int], first: Network, second: Iterable[Network]) -> None:
+def _write(path: Path, without: frozenset[int], first: Iterable[Network], second: Iterable[Network]) -> None:
     words = _lexicons[without]
-    stored = ModelFile(dict(words.names), dict(words.words), [first.stored()], [one.stored() for one in second])
+    stored = ModelFile(dict(words.names), dict(words.words), [one.stored() for one in first], [one.stored() for one in second])
     path.write_bytes(msgspec.msgpack.encode(stored))
     print(f"wrote {path.relative_to(ROOT)}, {path.stat().st_size:,} bytes", flush=True)
 

@@ -8,6 +8,7 @@ cdef long long _MANY
 @cython.final
 cdef class Blocks:
     cdef public list texts, words, sizes, link_chars, holders, contexts, depths, tags, begins, ends
+    cdef public set linked
     cdef public list parents, element_tags, names, signatures, pictures
 
 cpdef Blocks blocks_of(Element body)
@@ -19,6 +20,7 @@ cdef class _Walk:
     cdef list pieces
     cdef Py_ssize_t linked, bits
     cdef bint picture
+    cdef str href
 
     @cython.locals(index=Py_ssize_t, tag=str, path="long long", known=tuple)
     cdef element(self, Element element, Py_ssize_t parent, Py_ssize_t context, Py_ssize_t depth, bint in_link)

@@ -47,7 +47,7 @@ class Blocks:
     """The blocks of one page. `parents` comes before its children, and the page's body is element 0, its own parent -1."""
 
     __slots__ = (
-        "begins", "contexts", "depths", "element_tags", "ends", "holders", "link_chars", "names", "parents",
+        "begins", "contexts", "depths", "element_tags", "ends", "holders", "link_chars", "linked", "names", "parents",
         "pictures", "signatures", "sizes", "tags", "texts", "words",
     )  # fmt: skip
 
@@ -68,7 +68,9 @@ class Blocks:
         self.element_tags: list[str] = []
         self.names: list[tuple[str, ...]] = []  # words of its class, id and role
         self.signatures: list[int] = []  # equal where the path of tags and names from the body down is
-        self.pictures: list[tuple[Element, int, int, int]] = []  # runs without text that show one; how many blocks came before
+        # Runs without text that show a picture; how many blocks came before, and where the picture links to.
+        self.pictures: list[tuple[Element, int, int, int, str]] = []
+        self.linked: set[str] = set()  # where text links to
 
 
 def blocks_of(body: Element) -> Blocks:
@@ -79,7 +81,7 @@ def blocks_of(body: Element) -> Blocks:
 
 
 class _Walk:
-    __slots__ = ("bits", "blocks", "firsts", "known", "linked", "paths", "picture", "pieces", "tags")
+    __slots__ = ("bits", "blocks", "firsts", "href", "known", "linked", "paths", "picture", "pieces", "tags")
 
     def __init__(self) -> None:
         self.blocks = Blocks()
@@ -91,6 +93,7 @@ class _Walk:
         self.pieces: list[str] = []
         self.linked = self.bits = 0
         self.picture = False
+        self.href = ""
 
     def element(self, element: Element, parent: int, context: int, depth: int, in_link: bool) -> None:
         """A block element."""
@@ -169,7 +172,10 @@ class _Walk:
         elif tag == "math" and not element.children:
             self.pieces.append(element.attrs.get("alt", ""))
         else:
-            linked = in_link or tag == "a"
+            linked = in_link
+            if tag == "a":
+                linked = True
+                self.href = element.attrs.get("href", "")
             self.bits |= _INLINE_BIT.get(tag, 0)
             for inner in element.children:
                 self.part(inner, linked)
@@ -191,16 +197,20 @@ class _Walk:
             blocks.tags.append(blocks.element_tags[holder])
             blocks.begins.append((element, begin))
             blocks.ends.append(end)
+            if self.href:
+                blocks.linked.add(self.href)
         elif self.picture:
-            blocks.pictures.append((element, begin, end, len(blocks.texts)))
+            blocks.pictures.append((element, begin, end, len(blocks.texts), self.href))
         self.linked = self.bits = 0
         self.picture = False
+        self.href = ""
 
 
 def prune(blocks: Blocks, kept: Collection[int]) -> None:
     """Empty the places of the blocks that are not in `kept`, and those of pictures between them, in the tree itself.
 
-    A picture stays when the blocks before and after it do.
+    A picture stays when the blocks before and after it do, and no text links to where it links to: the picture of an item would
+    say its name twice.
     """
     for index in range(len(blocks.texts)):
         if index not in kept:
@@ -208,7 +218,7 @@ def prune(blocks: Blocks, kept: Collection[int]) -> None:
             for place in range(begin, blocks.ends[index]):
                 element.children[place] = ""
     last = len(blocks.texts) - 1
-    for element, begin, end, before in blocks.pictures:
-        if max(0, before - 1) not in kept or min(last, before) not in kept:
+    for element, begin, end, before, href in blocks.pictures:
+        if max(0, before - 1) not in kept or min(last, before) not in kept or href in blocks.linked:
             for place in range(begin, end):
                 element.children[place] = ""
