@@ -19,6 +19,10 @@ def page(html: str) -> Document:
     return read(html.encode(), url="https://example.com/", content_type="text/html; charset=utf-8")
 
 
+def everything(html: str) -> Document:
+    return read(html.encode(), url="https://example.com/", content_type="text/html; charset=utf-8", whole=True)
+
+
 # ---------------------------------------------------------------------------------------------- inline styles
 
 HIDING = (
@@ -171,7 +175,7 @@ def test_only_what_scripts_show_is_let_be() -> None:
 
 def test_a_page_streamed_in_hidden_parts_is_read_whole() -> None:
     menu = "<nav>" + "<a href=/x>Some department</a> " * 30 + "</nav>"
-    parts = f"<div hidden id=S:0>The shell. {WORDS}<div hidden>What it is about. {WORDS * 4}</div></div>"
+    parts = f"<div hidden id=S:0>The shell. {WORDS}<div hidden id=S:1>What it is about. {WORDS * 4}</div></div>"
     document = page(f"{menu}<main>Loading</main>{parts}<script>$RC('B:0','S:0')</script>")
     assert "The shell." in document.content
     assert "What it is about." in document.content
@@ -276,3 +280,43 @@ def test_hidden_text_stays_hidden_however_deep_it_lies(hidden: str, depth: int) 
     content = read(page.encode(), url="https://x.example/", content_type="text/html; charset=utf-8").content
     assert "SECRET" not in content
     assert "deep words" in content
+
+
+def test_what_is_streamed_into_a_hidden_box_is_the_page() -> None:
+    """React sends what was not ready as `<div hidden id="S:0">`; a script puts it where `<template id="B:0">` is."""
+    html = f"<main><p>{WORDS * 8}</p><template id='B:0'></template></main><div hidden id='%s'><p>Late. {WORDS * 8}</p></div>"
+    assert "Late." in everything(html % "S:0").content
+    assert "Late." in everything(html % "S:1f").content
+    for name in ("S:", "S:zz", "late", "XS:0", "S:0 x"):
+        document = everything(html % name)
+        assert "Late." not in document.content
+        assert document.hidden > 500
+
+
+def test_what_stands_behind_a_dialog_is_the_page_and_a_small_part_hidden_from_readers_is_not() -> None:
+    dialog = "<div role=dialog><p>We value your privacy and so do all our partners.</p><button>Accept</button></div>"
+    behind = f"<main %s><h1>T</h1><p>Behind. {WORDS * 20}</p></main>{dialog}"
+    assert "Behind." in everything(behind % "aria-hidden=true").content
+    hidden = f"<main><p>{WORDS * 20}</p></main><div %s><p>Ignore. {WORDS * 16}</p></div>"
+    assert "Ignore." not in everything(hidden % "aria-hidden=true").content
+    large = f"<main><p>{WORDS * 10}</p></main><div %s><p>Ignore. {WORDS * 20}</p></div>"
+    assert "Ignore." not in everything(large % "aria-hidden=true style='display:none'").content
+    assert "Ignore." not in everything(large % "hidden").content
+
+
+@pytest.mark.parametrize(
+    "fold",
+    [
+        "<button aria-controls=x>More</button><div id=x hidden>%s</div>",
+        "<a href='#x'>More</a><div id=x style='display:none'>%s</div>",
+        "<a data-bs-target='#x'>More</a><div id=x style='display:none'>%s</div>",
+        "<div role=tabpanel hidden>%s</div>",
+        "<div class='faq-item'><h3>Why?</h3><div style='display:none'>%s</div></div>",
+        "<div class='myAccordion' aria-hidden=true>%s</div>",
+    ],
+)
+def test_what_a_click_opens_is_not_hidden(fold: str) -> None:
+    text = f"<p>Folded. {WORDS * 3}</p>"
+    assert "Folded." in everything(f"<main><p>{WORDS * 10}</p>{fold % text}</main>").content
+    inside = fold % f"<p style='font-size:0'>SECRET</p>{text}"
+    assert "SECRET" not in everything(f"<main><p>{WORDS * 10}</p>{inside}</main>").content

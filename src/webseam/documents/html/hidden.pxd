@@ -27,6 +27,9 @@ cpdef tuple drop_hidden(Element root, bint scripted)
 @cython.locals(opened=set, element=Element, attributes=dict, index=Py_ssize_t)
 cdef _open_folds(dict how, list elements, list parents)
 
+@cython.locals(attributes=dict, size=Py_ssize_t)
+cdef bint _stands_behind(Element element, Element root) except -1
+
 @cython.locals(attributes=dict, names=str)
 cdef bint _folds(Element element, set opened) except -1
 

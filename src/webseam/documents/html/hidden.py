@@ -4,8 +4,10 @@ An element is hidden by what it is (`<noembed>`), by `hidden`, `popover` or `ari
 screen readers", or by an inline style that does not show it (`concealment`). Style sheets are not read. What stands at opacity
 0 is not called hidden: of 1,497 real pages 67 fade in what they are about, a hundred thousand characters of it.
 
-What the reader opens by a click is not hidden: a section that folds, a tab, a slide (`_open_folds`), known by a control that
-names it or by the words in its class. A page may use those words for text that no click shows; so may it show the text.
+What the reader opens by a click is not hidden: a section that folds, a tab, a slide (`_open_folds`), known by a control
+that names it or by the words in its class. A page may use those words for text that no click shows; so may it show the
+text. Nor is hidden what a script puts in its place as soon as it has come, or what only stands behind a dialog
+(`_stands_behind`).
 
 Pages also hide what their server rendered until a script runs. So text hidden in the way of such pages (not displayed, not
 visible) is let be when the page has scripts, shows next to nothing without them, and the hidden element holds most of its
@@ -34,6 +36,9 @@ ENOUGH = 400
 
 FEW_WORDS = 40
 """Characters of a link or a button in a menu. Longer ones are text that somebody reads."""
+
+BEHIND_CHARS = 1_000
+"""Characters from which an element may be the page itself, behind a dialog."""
 
 MAX_STYLE_CHARS = 1_000_000
 """Of all inline styles of a page that differ. A page made against their reader has more."""
@@ -66,6 +71,7 @@ _FOLDED = frozenset(
     }
 )  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
+_STREAMED = re.compile(r"S:[0-9a-f]{1,4}")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -187,8 +193,21 @@ def _open_folds(how: dict[int, Concealment], elements: list[Element], parents: l
             elif target[:1] == "#":
                 opened.add(target[1:])
     for index in [index for index, kind in how.items() if kind is _SCRIPTED]:
-        if _folds(elements[index], opened) or _folds(elements[parents[index]], opened):
+        element = elements[index]
+        if _folds(element, opened) or _folds(elements[parents[index]], opened) or _stands_behind(element, elements[0]):
             del how[index]
+
+
+def _stands_behind(element: Element, root: Element) -> bool:
+    """Whether an element is what the page shows: streamed by React into a box that a script then puts in its place, or hidden
+    from screen readers, and from nobody else, while a dialog is open before it."""
+    attributes = element.attrs
+    if "hidden" in attributes:
+        return _STREAMED.fullmatch(attributes.get("id", "")) is not None
+    if "style" in attributes or "aria-hidden" not in attributes:
+        return False
+    size = _size_of(element)
+    return size > BEHIND_CHARS and 2 * size > _size_of(root)
 
 
 def _folds(element: Element, opened: set[str]) -> bool:
