@@ -34,3 +34,9 @@ cdef class _Walk:
     cdef end(
         self, Element element, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t holder, Py_ssize_t context, Py_ssize_t depth
     )
+
+@cython.locals(
+    index=Py_ssize_t, element=Element, begin=Py_ssize_t, children=list, place=Py_ssize_t, end=Py_ssize_t, before=Py_ssize_t,
+    last=Py_ssize_t,
+)
+cpdef prune(Blocks blocks, kept)

@@ -215,8 +215,9 @@ def prune(blocks: Blocks, kept: Collection[int]) -> None:
     for index in range(len(blocks.texts)):
         if index not in kept:
             element, begin = blocks.begins[index]
+            children = element.children
             for place in range(begin, blocks.ends[index]):
-                element.children[place] = ""
+                children[place] = ""
     last = len(blocks.texts) - 1
     for element, begin, end, before, href in blocks.pictures:
         if max(0, before - 1) not in kept or min(last, before) not in kept or href in blocks.linked:

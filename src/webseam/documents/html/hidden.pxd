@@ -24,7 +24,7 @@ cpdef hidden_by(Element element, Styles styles)
 )
 cpdef tuple drop_hidden(Element root, bint scripted)
 
-@cython.locals(opened=set, element=Element, attributes=dict, index=Py_ssize_t)
+@cython.locals(opened=set, element=Element, attributes=dict, target=str, index=Py_ssize_t)
 cdef _open_folds(dict how, list elements, list parents)
 
 @cython.locals(attributes=dict, size=Py_ssize_t)
@@ -51,5 +51,5 @@ cdef tuple _drop_text(Element element)
 )
 cdef tuple _measure(list elements, list parents)
 
-@cython.locals(covered=set, found=list, index=Py_ssize_t, parent=Py_ssize_t)
+@cython.locals(covered=bytearray, found=list, index=Py_ssize_t, parent=Py_ssize_t)
 cdef list _outermost_within(Py_ssize_t top, list elements, list parents, set hidden)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from webseam.documents.chars import names as names_in
 from webseam.documents.html.concealment import Concealment, concealment, readable_within
 from webseam.documents.html.tree import MAX_ELEMENTS, first, preorder
 
@@ -60,8 +61,8 @@ _FORMULA = "mwe-math-mathml"
 _NONE, _SCRIPTED, _BOX = Concealment.NONE, Concealment.SCRIPTED, Concealment.BOX
 
 
-# What shows another element, by its id, when it is clicked.
-_OPENERS = ("aria-controls", "data-bs-target", "data-target", "href")
+# What shows another element, by its id, when it is clicked, besides `aria-controls`.
+_OPENERS = ("data-bs-target", "data-target", "href")
 # Words in the classes of what folds, on itself or on what it stands in.
 _FOLDED = frozenset(
     {
@@ -70,9 +71,8 @@ _FOLDED = frozenset(
         "tabpanel", "tabs", "toggle",
     }
 )  # fmt: skip
-_WORD = re.compile(r"[a-z]+")
 _STREAMED = re.compile(r"S:[0-9a-f]{1,4}")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NAME_CHARS = 400
 
 
 class Styles:
@@ -186,12 +186,11 @@ def _open_folds(how: dict[int, Concealment], elements: list[Element], parents: l
             continue
         for name in _OPENERS:
             target = attributes.get(name)
-            if target is None:
-                continue
-            if name == "aria-controls":
-                opened.update(target.split())
-            elif target[:1] == "#":
+            if target is not None and target[:1] == "#":
                 opened.add(target[1:])
+        target = attributes.get("aria-controls")
+        if target is not None:
+            opened.update(target.split())
     for index in [index for index, kind in how.items() if kind is _SCRIPTED]:
         element = elements[index]
         if _folds(element, opened) or _folds(elements[parents[index]], opened) or _stands_behind(element, elements[0]):
@@ -217,7 +216,7 @@ def _folds(element: Element, opened: set[str]) -> bool:
     if attributes.get("role") == "tabpanel" or attributes.get("id") in opened:
         return True
     names = attributes.get("class")
-    return names is not None and not _FOLDED.isdisjoint(_WORD.findall(_CAMEL.sub(" ", names[:400]).lower()))
+    return names is not None and not _FOLDED.isdisjoint(names_in(names[:_NAME_CHARS], _NAME_CHARS))
 
 
 def _take_out(places: list[int], elements: list[Element], parents: list[int]) -> None:
@@ -307,15 +306,15 @@ def _measure(elements: list[Element], parents: list[int]) -> tuple[list[int], li
 
 def _outermost_within(top: int, elements: list[Element], parents: list[int], hidden: set[int]) -> list[int]:
     """The outermost hidden elements inside the element at `top` (which in preorder are those right after it)."""
-    covered: set[int] = set()
+    covered = bytearray(len(elements))
     found: list[int] = []
     for index in range(top + 1, len(elements)):
         parent = parents[index]
         if parent < top:
             break
-        if parent in covered:
-            covered.add(index)
+        if covered[parent]:
+            covered[index] = 1
         elif index in hidden:
-            covered.add(index)
+            covered[index] = 1
             found.append(index)
     return found

@@ -39,6 +39,7 @@ SAYS_WHO_CHARS = 40
 _FRAME = sum(CONTEXT_BIT[tag] for tag in ("nav", "footer", "aside", "form", "dialog", "button"))
 _HEADER = CONTEXT_BIT["header"]
 _MAIN = CONTEXT_BIT["main"] | CONTEXT_BIT["article"]
+_HEADINGS = HEADINGS
 _WHOLE = frozenset({"table", "ul", "ol", "dl"})
 _SAYS_WHO = frozenset(
     {
@@ -87,7 +88,7 @@ def completed(blocks: Blocks, kept: frozenset[int], likely: array[float], names:
             if not framed and likely[index] >= SURELY_NOT and not _named_not(blocks, blocks.holders[index], around, names):
                 all_kept.add(index)
     for index in range(count - 2, -1, -1):
-        if blocks.tags[index] in HEADINGS and inside[index] and (index + 1 in all_kept or index + 2 in all_kept):
+        if blocks.tags[index] in _HEADINGS and inside[index] and (index + 1 in all_kept or index + 2 in all_kept):
             all_kept.add(index)
     _complete_tables(blocks, all_kept, inside)
     _say_who(blocks, all_kept, inside)
@@ -96,23 +97,27 @@ def completed(blocks: Blocks, kept: frozenset[int], likely: array[float], names:
 
 def _named_not(blocks: Blocks, element: int, around: set[int], names: Mapping[str, float]) -> bool:
     while element >= 0 and element not in around:
-        if any(names.get(name, 0.0) <= NAMED_NOT for name in blocks.names[element] if name != "role=presentation"):
-            return True
+        for name in blocks.names[element]:
+            if names.get(name, 0.0) <= NAMED_NOT and name != "role=presentation":
+                return True
         element = blocks.parents[element]
     return False
 
 
 def _complete_tables(blocks: Blocks, kept: set[int], inside: list[bool]) -> None:
-    within = [-1] * len(blocks.parents)  # the innermost table or list around each element
-    for element, parent in enumerate(blocks.parents):
-        if blocks.element_tags[element] in _WHOLE:
+    parents, tags = blocks.parents, blocks.element_tags
+    within = [-1] * len(parents)  # the innermost table or list around each element
+    for element in range(len(parents)):
+        parent = parents[element]
+        if tags[element] in _WHOLE:
             within[element] = element
         elif parent >= 0:
             within[element] = within[parent]
     members: dict[int, list[int]] = {}
     for index, holder in enumerate(blocks.holders):
-        if within[holder] >= 0:
-            members.setdefault(within[holder], []).append(index)
+        element = within[holder]
+        if element >= 0:
+            members.setdefault(element, []).append(index)
     for found in members.values():
         size = sum([blocks.sizes[index] for index in found])
         chosen = sum([blocks.sizes[index] for index in found if index in kept])

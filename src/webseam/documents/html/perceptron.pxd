@@ -10,7 +10,8 @@ cdef class Network:
     @cython.locals(
         values="double[::1]", sums="double[::1]", mean="double[::1]", scale="double[::1]", weights="double[::1]",
         biases="double[::1]", width=Py_ssize_t, index=Py_ssize_t, place=Py_ssize_t, layer=Py_ssize_t, layers=Py_ssize_t,
-        outputs=Py_ssize_t, inputs=Py_ssize_t, output=Py_ssize_t, at=Py_ssize_t, to=Py_ssize_t, value=double,
+        outputs=Py_ssize_t, inputs=Py_ssize_t, output=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, value=double,
+        one=double, two=double, three=double, four=double, five=double, six=double, seven=double, eight=double,
     )
     cpdef probabilities(self, rows, Py_ssize_t count)
 
