@@ -55,6 +55,13 @@ HOSTILE: dict[str, bytes] = {
     "hidden elements": filled(b"<p hidden>x", 300_000) + b"<p>words",
     "comments": filled(b"<!--", 300_000) + b"--><p>words",
     "meta": filled(b"<meta charset="),
+    "data after a long blank": b"<script type=application/ld+json>{" + filled(b" ") + b"x</script><p>words",
+    "data before a long blank": b"<script type=application/ld+json>{};" + filled(b"\n") + b"x</script><p>words",
+    "long attributes that are written again in every paragraph": b"<p>words<a href='"
+    + filled(b"x", 40_000)
+    + b"'>"
+    + b"<p>x" * 10_000
+    + b"words",
     "random bytes beyond ASCII": bytes(random.Random(7).choices(range(0xA0, 0x100), k=300_000)),
 }
 

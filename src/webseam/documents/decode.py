@@ -86,7 +86,7 @@ def decode(data: bytes, *, charset: str = "", markup: bool = False) -> Decoded:
     if declared in ("", "utf-8"):
         if utf8 is not None:
             return _decoded(utf8, "utf-8")
-    elif utf8 is not None and not data.isascii() and not declared.startswith(("iso2022", "utf-")):
+    elif utf8 is not None and _is_wrong(declared, data):
         return _decoded(utf8, "utf-8", f"The page says it is {_shown(declared)}, but it is UTF-8 and was read as such.")
     if declared and (tolerated := _tolerant(data, declared)) is not None:
         return _decoded(tolerated, declared)
@@ -94,6 +94,13 @@ def decode(data: bytes, *, charset: str = "", markup: bool = False) -> Decoded:
     text = data.decode(guessed, "replace")
     reason = f"the bytes are not the {_shown(declared)} they are said to be" if declared else "no encoding was declared"
     return _decoded(text, guessed, f"The encoding was guessed as {_shown(guessed)} ({reason}); odd characters may be wrong.")
+
+
+def _is_wrong(declared: str, data: bytes) -> bool:
+    """Whether bytes that are UTF-8 cannot well be what they are said to be: UTF-16 without one NUL has no space and no tag."""
+    if declared.startswith("utf-"):
+        return b"\x00" not in data
+    return not data.isascii() and not declared.startswith("iso2022")
 
 
 def _decoded(text: str, codec: str, note: str = "") -> Decoded:

@@ -86,7 +86,12 @@ def read_pdf(data: bytes, _url: str, budget: Budget) -> Extract:
         except pypdfium2.PdfiumError:
             raise _unreadable(data, code) from None
     with document:
-        extract = _Pdf(document, budget).read(data)
+        try:
+            extract = _Pdf(document, budget).read(data)
+        except DocumentError:
+            if mended:  # not for want of a text layer
+                raise _unreadable(data, None) from None
+            raise
     if mended:
         extract.cut = True
         extract.notes.append("The PDF is damaged or cut off: this is what could be read of it.")

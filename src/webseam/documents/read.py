@@ -158,6 +158,12 @@ def _html(text: str, encoding: str, note: str, url: str, *, whole: bool, links: 
         content = f"<{head.refresh}>\n\n{content}".strip()
     if not content.strip():
         name = f" “{head.title[:100]}”" if head.title else ""
+        if truncated:
+            raise DocumentError(
+                f"The page{name} is longer than is read, and what is read of it shows no text: search for the same content "
+                "elsewhere.",
+                kind="too_large",
+            )
         raise DocumentError(
             f"The page{name} shows no text without running its scripts, which is not done here: "
             "search for the same content elsewhere, or fetch an API or feed of the site.",

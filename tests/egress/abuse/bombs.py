@@ -39,7 +39,8 @@ LOOK_SECONDS: Final = 0.005
 class Memory:
     """The resident bytes of this process and all below it, looked at by a thread of its own; `peak` is the most there was."""
 
-    def __init__(self) -> None:
+    def __init__(self, look_seconds: float = LOOK_SECONDS) -> None:
+        self._look_seconds = look_seconds
         self._process = psutil.Process()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
@@ -71,7 +72,7 @@ class Memory:
         self._thread.join()
 
     def _look(self) -> None:
-        while not self._over.wait(LOOK_SECONDS):
+        while not self._over.wait(self._look_seconds):
             self.peak = max(self.peak, self.now())
 
 
