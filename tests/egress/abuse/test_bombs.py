@@ -14,8 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 MOST_BYTES = 80 * 1024 * 1024
 
 ENDS = {
-    **dict.fromkeys(("gzip", "br", "zstd", "deflate", "endless"), "too_large"),
-    **dict.fromkeys(("zip", "docx", "docx-in-gzip"), "unsupported_type"),
+    **dict.fromkeys(("gzip", "br", "zstd", "deflate", "endless", "zip", "docx", "docx-in-gzip"), "too_large"),
     "loris": "timeout",
 }
 
