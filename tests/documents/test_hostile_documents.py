@@ -53,6 +53,7 @@ HOSTILE: dict[str, bytes] = {
     "shadow roots": filled(b"<div><template shadowrootmode=open>x", 300_000),
     "headings that lead elsewhere": filled(b"<div><h3>Related</h3></div>", 300_000) + b"words.",
     "hidden elements": filled(b"<p hidden>x", 300_000) + b"<p>words",
+    "hidden in hidden where a script may show it": b"<script></script>" + filled(b"<p hidden><b hidden>x</b></p>", 800_000),
     "comments": filled(b"<!--", 300_000) + b"--><p>words",
     "meta": filled(b"<meta charset="),
     "data after a long blank": b"<script type=application/ld+json>{" + filled(b" ") + b"x</script><p>words",

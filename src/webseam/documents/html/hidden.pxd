@@ -20,7 +20,7 @@ cpdef hidden_by(Element element, Styles styles)
 @cython.locals(
     elements=list, parents=list, how=dict, index=Py_ssize_t, dropped=Py_ssize_t, room=Py_ssize_t, count=Py_ssize_t, work=Py_ssize_t,
     element=Element, sizes=list, weights=list, shown=list, outermost=list, inside=list, visible=Py_ssize_t, with_frame=Py_ssize_t,
-    hidden=set,
+    hidden=set, parts=list, shown_all_the_same=set, largest=Py_ssize_t,
 )
 cpdef tuple drop_hidden(Element root, bint scripted)
 
@@ -51,5 +51,5 @@ cdef tuple _drop_text(Element element)
 )
 cdef tuple _measure(list elements, list parents)
 
-@cython.locals(covered=bytearray, found=list, index=Py_ssize_t, parent=Py_ssize_t)
+@cython.locals(covered=set, found=list, index=Py_ssize_t, parent=Py_ssize_t)
 cdef list _outermost_within(Py_ssize_t top, list elements, list parents, set hidden)

@@ -17,6 +17,7 @@ text; what is hidden inside it stays so.
 from __future__ import annotations
 
 import re
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from webseam.documents.chars import names as names_in
@@ -162,17 +163,24 @@ def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
     with_frame = shown[0] - sum([shown[index] for index in outermost])
     waits = visible < NEARLY_EMPTY and with_frame < NEARLY_EMPTY_WITH_FRAME
     let_be = False
-    while waits and visible < ENOUGH:
+    shown_all_the_same: set[int] = set()
+    # The largest first, of equals the one that was found first.
+    parts = [(-weights[index], place, index) for place, index in enumerate(outermost) if how[index] is _SCRIPTED]
+    heapify(parts)
+    while waits and visible < ENOUGH and parts:
         # The page waits for a script: show the largest hidden part, and judge anew what is hidden inside it.
-        candidates = [index for index in outermost if how[index] is Concealment.SCRIPTED]
-        largest = max(candidates, key=weights.__getitem__, default=-1)
-        if largest < 0 or weights[largest] <= max(visible, 0):
+        largest = heappop(parts)[2]
+        if weights[largest] <= max(visible, 0):
             break
         let_be = True
-        outermost.remove(largest)
+        shown_all_the_same.add(largest)
         inside = _outermost_within(largest, elements, parents, hidden)
         visible += weights[largest] - sum([weights[index] for index in inside])
-        outermost += inside
+        for index in inside:
+            if how[index] is _SCRIPTED:
+                heappush(parts, (-weights[index], len(outermost), index))
+            outermost.append(index)
+    outermost = [index for index in outermost if index not in shown_all_the_same]
     _take_out(outermost, elements, parents)
     return dropped + sum([sizes[index] for index in outermost]), let_be
 
@@ -306,15 +314,15 @@ def _measure(elements: list[Element], parents: list[int]) -> tuple[list[int], li
 
 def _outermost_within(top: int, elements: list[Element], parents: list[int], hidden: set[int]) -> list[int]:
     """The outermost hidden elements inside the element at `top` (which in preorder are those right after it)."""
-    covered = bytearray(len(elements))
+    covered: set[int] = set()
     found: list[int] = []
     for index in range(top + 1, len(elements)):
         parent = parents[index]
         if parent < top:
             break
-        if covered[parent]:
-            covered[index] = 1
+        if parent in covered:
+            covered.add(index)
         elif index in hidden:
-            covered[index] = 1
+            covered.add(index)
             found.append(index)
     return found
