@@ -4,10 +4,10 @@ How the others are set up, each so that it does best. What their manuals recomme
 they offer beside (`VARIANTS`; `python bench/reading.py --only settings` measures them anew), and the best F1 over WCXB's
 development pages was taken:
 
-* trafilatura: Markdown, tables (its default), neither links nor comments; both cost it F1 (on 150 pages .820, with links .818,
-  with comments .807, with both .799), links also time. Where Markdown itself is judged it keeps links and pictures.
-* resiliparse: main content with its formatting, without comments (.785; with them .779). It writes no Markdown: what it gives
-  is text with bullets. Where Markdown is judged it keeps links.
+* trafilatura: Markdown, tables (its default), neither links nor comments: .822 (with links .821, with comments .818, with both
+  .816). Where Markdown itself is judged it keeps links and pictures.
+* resiliparse: main content with its formatting and comments: .776 (without comments .771, with links .741). It writes no
+  Markdown: what it gives is text with bullets. Where Markdown is judged it keeps links.
 * readability-lxml: the summary, by markdownify, headings as ATX.
 * html-to-markdown: preprocessing `aggressive`, links against the page's address, no front matter.
 * defuddle: on linkedom, Markdown, no requests of its own (`useAsync: false`).
@@ -71,7 +71,7 @@ def _side(name: str, program: str, **settings: Any) -> Side:
 
 US = Side("webseam")
 TRAFILATURA = _side("trafilatura", "trafilatura", include_comments=False)
-RESILIPARSE = _side("resiliparse", "resiliparse", preserve_formatting=True)
+RESILIPARSE = _side("resiliparse", "resiliparse", preserve_formatting=True, comments=True)
 READABILITY_LXML = _side("readability-lxml", "readability_lxml")
 HTML_TO_MARKDOWN = _side("html-to-markdown", "html_to_markdown")
 DEFUDDLE = _side("defuddle", "defuddle")
@@ -81,7 +81,7 @@ SIDES = (US, *PEERS)
 
 WITH_LINKS = {
     TRAFILATURA: _side("trafilatura", "trafilatura", include_comments=False, include_links=True, include_images=True),
-    RESILIPARSE: _side("resiliparse", "resiliparse", preserve_formatting=True, links=True),
+    RESILIPARSE: _side("resiliparse", "resiliparse", preserve_formatting=True, comments=True, links=True),
 }
 """What leaves links out for the sake of its F1 keeps them where links are looked for."""
 
@@ -91,8 +91,8 @@ VARIANTS = (
     _side("trafilatura, comments", "trafilatura", include_comments=True),
     _side("trafilatura, both", "trafilatura", include_comments=True, include_links=True),
     RESILIPARSE,
-    _side("resiliparse, comments", "resiliparse", preserve_formatting=True, comments=True),
-    _side("resiliparse, links", "resiliparse", preserve_formatting=True, links=True),
+    _side("resiliparse, no comments", "resiliparse", preserve_formatting=True, comments=False),
+    _side("resiliparse, links", "resiliparse", preserve_formatting=True, comments=True, links=True),
 )
 
 
