@@ -72,7 +72,12 @@ def plain(markdown: str) -> str:
 
 def tokens(markdown: str) -> list[str]:
     """The words of `markdown`, lower-cased, in order; each CJK character is one."""
-    return _TOKEN.findall(unicodedata.normalize("NFC", plain(markdown)).lower())
+    return words(unicodedata.normalize("NFC", plain(markdown)))
+
+
+def words(text: str) -> list[str]:
+    """The words of plain text, lower-cased, in order; each CJK character is one."""
+    return _TOKEN.findall(text.lower())
 
 
 def f1(predicted: str, gold: str) -> tuple[float, float, float]:

@@ -18,6 +18,7 @@ import argparse
 import math
 import multiprocessing
 import sys
+from array import array
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -30,7 +31,7 @@ import numpy as np
 from training.labels import labels
 from training.lexicon import Counts, count, lexicon
 from training.network import Network, train
-from training.scoring import FOLDS, NoPagesError, f1_of, pages, tokens
+from training.scoring import FOLDS, NoPagesError, f1_of, pages, tokens, words
 
 from webseam.documents.decode import decode
 from webseam.documents.html import classifier
@@ -40,7 +41,6 @@ from webseam.documents.html.features import WIDTH, Lexicon, features
 from webseam.documents.html.page import prepared
 
 if TYPE_CHECKING:
-    from array import array
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
@@ -83,17 +83,10 @@ def example(page: GoldPage) -> Example:
     body, title = prepared(decode(page.html, charset="", markup=True).text, url=page.url)
     blocks = blocks_of(body)
     blocks.begins, blocks.pictures = [], []  # the tree is done with
-    words = [tokens_of_text(text) for text in blocks.texts]
+    said = [words(text) for text in blocks.texts]
     gold = tokens(page.gold)
-    shares = labels(words, gold) if gold else [0.0] * len(words)
-    return Example(page.page_type, page.data_set, page.fold, title, blocks, words, shares, Counter(gold))
-
-
-def tokens_of_text(text: str) -> list[str]:
-    """The words of plain text, as an answer's are counted."""
-    from training.scoring import _TOKEN
-
-    return _TOKEN.findall(text.lower())
+    shares = labels(said, gold) if gold else [0.0] * len(said)
+    return Example(page.page_type, page.data_set, page.fold, title, blocks, said, shares, Counter(gold))
 
 
 # ------------------------------------------------------------------------------------------------ work in processes
@@ -159,8 +152,6 @@ def _around(index: int, outer: int) -> Floats:
 
 
 def _doubles(values: Floats) -> array[float]:
-    from array import array
-
     return array("d", values.astype(np.float64).tobytes())
 
 

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from webseam.documents.html import classifier
-from webseam.documents.html.blocks import CONTEXT_BIT, blocks_of, prune
-from webseam.documents.html.classifier import AROUND, ModelFile, choose, standard, surroundings
+from webseam.documents.html.blocks import CONTEXT_BIT, MAX_BLOCKS, blocks_of, prune
+from webseam.documents.html.classifier import AROUND, Model, ModelFile, choose, standard, surroundings
 from webseam.documents.html.features import WIDTH, Lexicon, features
 from webseam.documents.html.main_content import main_content
 from webseam.documents.html.parse import parse
@@ -79,6 +79,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="rows do not fit"):
         Network(good).probabilities(array("d", [0.0] * 5), 2)
     for layers in (
+        [],
         [good.layers[0]],
         [good.layers[1], good.layers[0]],
         [msgspec.structs.replace(good.layers[0], weights=b""), good.layers[1]],
@@ -88,6 +89,22 @@ def test_what_does_not_fit_is_refused() -> None:
             Network(msgspec.structs.replace(good, layers=layers))
     with pytest.raises(ValueError, match="fit"):
         Network(msgspec.structs.replace(good, mean=b""))
+
+
+def test_a_file_without_a_network_is_refused() -> None:
+    one = network((WIDTH, 2, 1))
+    for first, second in (([], [one]), ([one], [])):
+        with pytest.raises(ValueError, match="no network"):
+            Model(ModelFile({}, {}, first, second))
+
+
+def test_what_comes_after_the_last_block_that_is_judged_stays() -> None:
+    body = parse("<p>a" * MAX_BLOCKS + "<p>b <img src=c>").body
+    blocks = blocks_of(body)
+    assert len(blocks.texts) == MAX_BLOCKS
+    assert blocks.pictures == []
+    prune(blocks, {0})
+    assert text_of(body) == "a b"
 
 
 def test_the_choice_is_the_best_of_all_sets() -> None:

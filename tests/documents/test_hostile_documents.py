@@ -15,7 +15,6 @@ from webseam.errors import DocumentError, WebseamError, WorkerError
 from webseam.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from webseam.documents.document import Document
@@ -65,19 +64,6 @@ HOSTILE: dict[str, bytes] = {
     + b"words",
     "random bytes beyond ASCII": bytes(random.Random(7).choices(range(0xA0, 0x100), k=300_000)),
 }
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as runner:
-        yield runner
-
-
-@pytest.fixture(scope="module")
-def pool(runner: asyncio.Runner) -> Iterator[WorkerPool]:
-    pool = WorkerPool(processes=1)
-    yield pool
-    runner.run(pool.close())
 
 
 def read_one(runner: asyncio.Runner, pool: WorkerPool, data: bytes, content_type: str = "text/html") -> Document:

@@ -9,7 +9,6 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from tests.documents.packages import archive, book, pdf, relations, slides, word, workbook
@@ -23,9 +22,6 @@ from webseam.documents.read import read
 from webseam.errors import DocumentError, WorkerError
 from webseam.workers.pool import WorkerPool
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 FILES = Path(__file__).parent / "files"
 MEGABYTE = 1_000_000
 URL = "https://example.com/it"
@@ -33,19 +29,6 @@ LAUGHS = "<!DOCTYPE x [" + "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10 if n els
 BLOWUP = f'<!DOCTYPE x [<!ENTITY a "{"a" * 100_000}">]>'
 BOX = "<sp><txBody><p><r><t>words</t></r></p></txBody></sp>"
 PARAGRAPH = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>"
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as runner:
-        yield runner
-
-
-@pytest.fixture(scope="module")
-def pool(runner: asyncio.Runner) -> Iterator[WorkerPool]:
-    pool = WorkerPool(processes=1)
-    yield pool
-    runner.run(pool.close())
 
 
 def outcome(runner: asyncio.Runner, pool: WorkerPool, data: bytes, content_type: str = "") -> Document | DocumentError:

@@ -225,9 +225,3 @@ def test_output_is_cut_at_the_limit() -> None:
     assert cut
     assert len(text) <= 100
     assert text.endswith("word")
-
-
-def test_elements_that_are_left_out_leave_nothing() -> None:
-    page = parse("<p>a</p><div id=x><p>b</p></div><p>c</p>")
-    left_out = [child for child in page.body.children if not isinstance(child, str) and child.attrs.get("id") == "x"]
-    assert to_markdown([page.body], Base(HERE), without=left_out)[0] == "a\n\nc"

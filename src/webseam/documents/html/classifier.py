@@ -1,14 +1,15 @@
 """The learned part of reading a page: which of its blocks are what the page is about.
 
-Small networks in two steps. The first sees each block by itself, with its row of `features`. The second sees what
-the first said, of the block and of those around it (`surroundings`): the neighbours, the containers, the section, the blocks
-built alike; it mends what stands alone. Its answer is the probability that the gold text of a page holds the block.
+Small networks in two steps. Those of the first see each block by itself, with its row of `features`. Those of the second see
+what the first said, of the block and of those around it (`surroundings`): the neighbours, the containers, the section, the
+blocks built alike; they mend what stands alone. Their answer is the probability that the gold text of a page
+holds the block.
 
 The blocks that are kept are those with the best expected F1 (`choose`): the probabilities are sorted, and the best cut in that
 order is taken. The F1 expected there is the confidence in the answer.
 
-Weights and lexicons are one file of the package (`main_content.weights`, written by `make train`; see its model card in
-docs/reference). All sums are of doubles and in one order, so that compiled code and Python give the same answer to the bit.
+Weights and lexicons are one file of the package (`main_content.weights`, written by `make train`; docs/model-card.md). All sums
+are of doubles and in one order, so that compiled code and Python give the same answer to the bit.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ AROUND = 24
 """Numbers of a block's surroundings."""
 
 _SIDES = 3
-_HEADINGS = HEADINGS
+_HEADINGS = HEADINGS  # a name of this module can be typed where it is compiled
 _NOBODY = -0.1  # in the place of a probability where there is no block
 
 
@@ -45,11 +46,13 @@ class ModelFile(msgspec.Struct):
 
 
 class Model:
-    """Two networks and the lexicon they were trained with."""
+    """The networks of both steps, and the lexicon they were trained with. Raises ValueError for a file that has none."""
 
     __slots__ = ("first", "lexicon", "second")
 
     def __init__(self, stored: ModelFile) -> None:
+        if not stored.first or not stored.second:
+            raise ValueError("a step has no network")
         self.lexicon = Lexicon(stored.names, stored.words)
         self.first = [Network(one) for one in stored.first]
         self.second = [Network(one) for one in stored.second]

@@ -1,4 +1,4 @@
-"""What the classifier is told of each block: a row of numbers, and what the page has learnt words for.
+"""What the classifier is told of each block: a row of numbers.
 
 The row of a block has `WIDTH` numbers: its own text, its place, the containers around it, the other blocks like it, the page,
 and a few of the numbers of the three blocks before and after it. All are computed in one pass over the blocks of a page.
@@ -26,7 +26,7 @@ _TAG_PLACE = {tag: place for place, tag in enumerate(_TAGS)}
 _OTHER_TAG = len(_TAGS)
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_HEADINGS = HEADINGS
+_HEADINGS = HEADINGS  # a name of this module can be typed where it is compiled
 _LONG = 100
 
 OWN = 57

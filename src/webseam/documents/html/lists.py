@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from webseam.documents.html.tree import Element
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from webseam.documents.html.tree import Child
 
 
@@ -33,7 +31,7 @@ def check_box(element: Element) -> str:
     return ""
 
 
-def list_items(element: Element, without: Collection[Element]) -> list[Element]:
+def list_items(element: Element) -> list[Element]:
     """What the items of a list are: its `<li>`, lists put directly inside, and whatever else holds text there."""
     found: list[Element] = []
     loose: list[Child] = []
@@ -46,33 +44,29 @@ def list_items(element: Element, without: Collection[Element]) -> list[Element]:
     for child in element.children:
         if isinstance(child, str):
             loose.append(child)
-        elif child in without:
-            continue
         elif child.tag in ("li", "ul", "ol"):
             end_loose()
             found.append(child)
         elif any(isinstance(inner, Element) and inner.tag == "li" for inner in child.children):
             end_loose()
-            found += list_items(child, without)
+            found += list_items(child)
         else:
             loose.append(child)
     end_loose()
     return found
 
 
-def definitions(element: Element, without: Collection[Element]) -> list[Element]:
+def definitions(element: Element) -> list[Element]:
     """The terms and definitions of a `<dl>`, also those in a `<div>`; what else holds text there is a definition."""
     found: list[Element] = []
     for child in element.children:
         if isinstance(child, str):
             if child.strip():
                 found.append(Element("dd", {}, [child]))
-        elif child in without:
-            continue
         elif child.tag in ("dt", "dd"):
             found.append(child)
         elif any(isinstance(inner, Element) and inner.tag in ("dt", "dd", "div") for inner in child.children):
-            found += definitions(child, without)
+            found += definitions(child)
         else:
             found.append(Element("dd", {}, [child]))
     return found

@@ -39,7 +39,7 @@ SAYS_WHO_CHARS = 40
 _FRAME = sum(CONTEXT_BIT[tag] for tag in ("nav", "footer", "aside", "form", "dialog", "button"))
 _HEADER = CONTEXT_BIT["header"]
 _MAIN = CONTEXT_BIT["main"] | CONTEXT_BIT["article"]
-_HEADINGS = HEADINGS
+_HEADINGS = HEADINGS  # a name of this module can be typed where it is compiled
 _WHOLE = frozenset({"table", "ul", "ol", "dl"})
 _SAYS_WHO = frozenset(
     {

@@ -17,7 +17,6 @@ cdef bint _holds_block(Element element) except -1
 @cython.final
 cdef class _Writer:
     cdef Base base
-    cdef frozenset without
     cdef Py_ssize_t left, strong, emphasis, link, heading, indents
     cdef str card, language
 

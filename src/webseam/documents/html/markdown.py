@@ -23,7 +23,7 @@ from webseam.documents.html.tables import table_rows, write_table
 from webseam.documents.html.tree import Element, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Literal
 
     from webseam.documents.html.links import Base
@@ -64,11 +64,9 @@ class _Flow:
         self.line: list[str] = []
 
 
-def to_markdown(
-    nodes: Sequence[Element], base: Base, *, without: Collection[Element] = frozenset(), limit: int = LIMITS.page_chars
-) -> tuple[str, bool]:
-    """The Markdown of `nodes` one after the other, except what is in `without`; and whether it was cut at `limit`."""
-    writer = _Writer(base, without, limit)
+def to_markdown(nodes: Sequence[Element], base: Base, *, limit: int = LIMITS.page_chars) -> tuple[str, bool]:
+    """The Markdown of `nodes` one after the other, and whether it was cut at `limit`."""
+    writer = _Writer(base, limit)
     flow = _Flow()
     for node in nodes:
         writer.child(node, flow)
@@ -99,9 +97,8 @@ class _Writer:
     """One walk. `strong`, `emphasis`, `link` and `heading` count how many of each we are inside of; `card` is the address of a
     link around blocks: the first line inside takes it."""
 
-    def __init__(self, base: Base, without: Collection[Element], limit: int) -> None:
+    def __init__(self, base: Base, limit: int) -> None:
         self.base = base
-        self.without = frozenset(without)
         self.left = limit
         self.strong = self.emphasis = self.link = self.heading = self.indents = 0
         self.card = ""
@@ -120,7 +117,7 @@ class _Writer:
             into.line.append(self.text(child))
             return
         element = child
-        if element.tag in SILENT or (self.without and element in self.without):
+        if element.tag in SILENT:
             return
         if element.blocky and element.tag != "math":
             self.block(element, into)
@@ -235,8 +232,6 @@ class _Writer:
             return
         for row in table.rows:  # a table that lays out the page: rows of plain cells are lines, the rest are blocks
             for cell in row.cells:
-                if cell in self.without:
-                    continue
                 self.flow(cell.children, into)
                 if _holds_block(cell):
                     self.end_line(into)
@@ -251,7 +246,7 @@ class _Writer:
         number = integer(element.attrs.get("start", ""), 1) if element.tag == "ol" else 0
         step = -1 if "reversed" in element.attrs else 1
         self.indents += 1
-        for child in list_items(element, self.without):
+        for child in list_items(element):
             if self.left < 0:
                 break
             if element.tag == "ol":
@@ -287,7 +282,7 @@ class _Writer:
     def write_definitions(self, element: Element, into: _Flow) -> None:
         """Terms, and under each its definitions after ": " (as PHP Markdown Extra and Pandoc write them)."""
         lines: list[str] = []
-        for child in definitions(element, self.without):
+        for child in definitions(element):
             if child.tag == "dt":
                 if text := self.one_line(child.children):
                     lines.append(("\n" if lines else "") + line_start(text))
@@ -313,7 +308,7 @@ class _Writer:
                 parts.append(self.text(child))
                 continue
             element = child
-            if element.tag in SILENT or (self.without and element in self.without):
+            if element.tag in SILENT:
                 continue
             if element.blocky and element.tag not in ("a", "math"):
                 parts.append(" • " if element.tag == "li" and parts and not self.heading else " ")

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from webseam.documents.html.head import Head, read_head
 from webseam.documents.html.hidden import drop_hidden
 from webseam.documents.html.links import Base, page_links
 from webseam.documents.html.main_content import main_content
 from webseam.documents.html.markdown import to_markdown
-from webseam.documents.html.parse import parse
+from webseam.documents.html.parse import Parsed, parse
 from webseam.documents.html.structured import (
     LinkedData,
     linked_data,
@@ -70,15 +70,12 @@ def read_html(text: str, *, url: str, whole: bool = False, links: bool = True, m
     """
     parsed = parse(text)
     escapes = drop_escapes_in(parsed.html) if has_escapes(text) else 0
-    base = Base(url, parsed.head)
-    data = linked_data(text)
-    head = read_head(parsed, base, said_by(data))
-    found = page_links(parsed.html, base) if links else ()
-    hidden, let_be = drop_hidden(parsed.html, scripted=_has_scripts(text))
-    confidence = None if whole else main_content(parsed.body, head.title, model)
+    shown = _shown(parsed, text, url, links=links)
+    base, data, hidden = shown.base, shown.data, shown.hidden
+    confidence = None if whole else main_content(parsed.body, shown.head.title, model)
     content, truncated = to_markdown((parsed.body,), base)
-    page = HtmlPage(head, content, found, hidden + escapes, truncated or parsed.cut, confidence)
-    if let_be:
+    page = HtmlPage(shown.head, content, shown.links, hidden + escapes, truncated or parsed.cut, confidence)
+    if shown.let_be:
         page.notes.append("The page hides its text until a script runs; it is given as the server sent it.")
     elif hidden > max(MUCH_HIDDEN, len(content) // 5):
         page.notes.append(
@@ -96,9 +93,27 @@ def read_html(text: str, *, url: str, whole: bool = False, links: bool = True, m
 def prepared(text: str, *, url: str) -> tuple[Element, str]:
     """The body of a page as the classifier gets it, and its title: for those who train one."""
     parsed = parse(text)
-    head = read_head(parsed, Base(url, parsed.head), said_by(linked_data(text)))
-    drop_hidden(parsed.html, scripted=_has_scripts(text))
-    return parsed.body, head.title
+    return parsed.body, _shown(parsed, text, url, links=False).head.title
+
+
+class _Shown(NamedTuple):
+    """What a page says of itself, once what it hides (so many characters) is gone from its tree; `let_be`: some is left."""
+
+    base: Base
+    data: LinkedData
+    head: Head
+    links: tuple[str, ...]
+    hidden: int
+    let_be: bool
+
+
+def _shown(parsed: Parsed, text: str, url: str, *, links: bool) -> _Shown:
+    base = Base(url, parsed.head)
+    data = linked_data(text)
+    head = read_head(parsed, base, said_by(data))
+    found = page_links(parsed.html, base) if links else ()
+    hidden, let_be = drop_hidden(parsed.html, scripted=_has_scripts(text))
+    return _Shown(base, data, head, found, hidden, let_be)
 
 
 def _from_data(page: HtmlPage, text: str, data: LinkedData, base: Base) -> None:

@@ -39,6 +39,8 @@ class Network:
     __slots__ = ("biases", "inputs", "mean", "outputs", "scale", "weights")
 
     def __init__(self, stored: NetworkFile) -> None:
+        if not stored.layers:
+            raise ValueError("no layer: the weights do not fit a network")
         self.mean = _doubles(stored.mean)
         self.scale = _doubles(stored.scale)
         self.inputs = [layer.inputs for layer in stored.layers]
