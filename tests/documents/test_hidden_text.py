@@ -8,7 +8,8 @@ from webseam.documents.document import Document
 from webseam.documents.html.concealment import Concealment, concealment
 from webseam.documents.html.hidden import drop_hidden
 from webseam.documents.html.inline_style import declarations
-from webseam.documents.html.tree import Element, text_of
+from webseam.documents.html.parse import parse
+from webseam.documents.html.tree import text_of
 from webseam.documents.invisible import drop_invisible
 from webseam.documents.read import read
 
@@ -112,9 +113,9 @@ def test_what_is_shown_only_when_asked_for_is_not_shown(html: str) -> None:
 
 
 def test_a_popover_is_not_shown() -> None:
-    root = Element("html", children=[Element("p", children=["Seen"]), Element("div", {"popover": ""}, ["Ignore"])])
-    assert drop_hidden(root, scripted=False) == (len("Ignore"), False)
-    assert text_of(root) == "Seen"
+    page = parse("<p>Seen</p><div popover>Ignore</div>")
+    assert drop_hidden(page) == (len("Ignore"), False)
+    assert text_of(page.html) == "Seen"
 
 
 def test_the_formula_behind_a_picture_is_kept_and_nothing_with_it() -> None:

@@ -151,7 +151,7 @@ def _body(text: str, base: Base, extract: Extract) -> str:
     if not text:
         return ""
     page = parse_html(text[: ENTRY_CHARS * 5])
-    extract.hidden += drop_hidden(page.html, scripted=False)[0]
+    extract.hidden += drop_hidden(page)[0]
     written, cut = to_markdown((page.body,), base, limit=ENTRY_CHARS)
     return written + (" […]" if cut else "")
 

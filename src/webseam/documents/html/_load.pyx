@@ -8,11 +8,12 @@ What is rare (references, values that are cut, scripts that look like comments, 
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_Substring
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
+from webseam.documents.html.hidden cimport hidden_by
 from webseam.documents.html.tree cimport Element
 
 from webseam.documents.html.concealment import Concealment
-from webseam.documents.html.hidden import Styles, hidden_by
-from webseam.documents.html.kept import KEPT_ATTRIBUTES, SPECIAL, SPLIT_ATTRIBUTES, VALUE_CHARS, parsed, tex_of_script
+from webseam.documents.html.hidden import Styles
+from webseam.documents.html.kept import CONTROLS, KEPT_ATTRIBUTES, SPECIAL, Seen, SPLIT_ATTRIBUTES, VALUE_CHARS, parsed, tex_of_script
 from webseam.documents.html.load_in_python import RAW, VOID, WITH_NEWLINE, attribute_value, closed_by, unescaped
 from webseam.documents.html.tree import BLOCK, MAX_DEPTH, MAX_ELEMENTS, is_block
 
@@ -27,6 +28,7 @@ cdef enum:
     IS_SPECIAL = 4
     IS_BLOCK = 8
     IS_SPLIT = 16
+    IS_ASKED = 32
     TABLE = 1024
     LONGEST = 24
 
@@ -102,10 +104,14 @@ _INLINE = {
     "q", "rt", "ruby", "s", "samp", "semantics", "slot", "small", "span", "strike", "strong", "sub", "sup", "time", "title",
     "tt", "u", "use", "var",
 }
+_ASKED = {"aria-controls", "aria-hidden", "class", "hidden", "popover", "style"}  # with `CONTROLS`: what is noted of an element
 for _name in sorted(VOID | RAW | SPECIAL | BLOCK | _INLINE):
     put(tag_table, tag_names, _name, flags_of(_name))
 for _name in sorted(KEPT_ATTRIBUTES):
-    put(attribute_table, attribute_names, _name, IS_SPLIT if _name in SPLIT_ATTRIBUTES else 0)
+    put(
+        attribute_table, attribute_names, _name,
+        (IS_SPLIT if _name in SPLIT_ATTRIBUTES else 0) | (IS_ASKED if _name in CONTROLS or _name in _ASKED else 0)
+    )
 
 
 cdef Element made(str tag, dict attributes, bint blocky):
@@ -183,10 +189,14 @@ cdef Py_ssize_t end_of_raw(const Char* text, Py_ssize_t at, Py_ssize_t size, str
 cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint newline_added, bint raw_in_math):
     cdef Element root = made("html", {}, True)
     cdef Element element = None, inner = None
-    cdef list names = [], into = []
+    cdef list names = [], into = [], elements = [root], parents = [-1], ends = [1]
+    cdef dict concealed = {}
+    cdef set controlled = set()
+    cdef list numbers = []
+    cdef Py_ssize_t number = 0
     cdef Py_ssize_t depth = 0, seen = 0, in_math = 0, at = 0, start, end, closed, opened = 0
     cdef int known, flags
-    cdef bint references, comment, split, is_template
+    cdef bint references, comment, split, is_template, asks
     cdef Char mark
     cdef str tag, name, value
     cdef dict attributes
@@ -226,9 +236,11 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
                     in_math -= 1
                 opened -= 1
                 inner = <Element>into.pop()
+                number = numbers.pop()
                 element = <Element>into[opened - 1] if opened else None
                 if inner is not None and element is not None and inner is not element:
                     depth -= 1
+                    ends[number] = len(elements)
                     if inner.blocky:
                         element.blocky = True
             if not opened:
@@ -257,6 +269,7 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
             tag = PyUnicode_Substring(html, start, at)
             flags = flags_of(tag)
         attributes = {}
+        asks = False
         is_template = tag == "template"
         while at < size and text[at] == c" ":
             at += 1
@@ -275,6 +288,7 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
                 if known >= 0:
                     name = <str>attribute_names[known]
                     split = (attribute_table[known].flags & IS_SPLIT) != 0
+                    asks |= (attribute_table[known].flags & IS_ASKED) != 0
             at += 2
             start = at
             if known < 0:
@@ -301,6 +315,7 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
 
         if flags & IS_RAW and in_math and not raw_in_math:
             flags &= ~IS_RAW
+        number = numbers[opened - 1] if opened else 0
         if element is None:
             inner = None
             if not opened:
@@ -318,10 +333,20 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
                     inner = element
                 elif flags & IS_RAW and tag == "script" and "type" in attributes:
                     if (<str>attributes["type"]).startswith("math/tex"):
-                        element.children.append(tex_of_script(attributes["type"], html[at : end_of_raw(text, at, size, html, tag)]))
+                        formula = tex_of_script(attributes["type"], html[at : end_of_raw(text, at, size, html, tag)])
+                        element.children.append(formula)
+                        elements.append(formula)
+                        parents.append(number)
+                        ends.append(len(elements))
             elif depth < max_depth:
                 inner = made(tag, attributes, flags & IS_BLOCK)
                 element.children.append(inner)
+                parents.append(number)
+                number = len(elements)
+                elements.append(inner)
+                ends.append(number + 1)
+                if asks or tag == "noembed":
+                    note(inner, number, styles, concealed, controlled)
                 if not flags & IS_VOID:
                     depth += 1
                 elif inner.blocky:
@@ -334,6 +359,7 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
             continue
         names.append(tag)
         into.append(inner)
+        numbers.append(number)
         opened += 1
         element = inner
         if tag == "math":
@@ -349,10 +375,28 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
     while opened > 1:
         opened -= 1
         inner = <Element>into[opened]
+        ends[numbers[opened]] = len(elements)
         element = <Element>into[opened - 1]
         if inner is not None and element is not None and inner.blocky:
             element.blocky = True
-    return parsed(root, cut=cut)
+    ends[0] = len(elements)
+    return parsed(root, Seen(elements, parents, ends, concealed, controlled), cut=cut)
+
+
+cdef int note(Element element, Py_ssize_t number, styles, dict concealed, set controlled) except -1:
+    """As `load_in_python._note`, for an element with one of `ASKED`."""
+    cdef str name, value
+    how = hidden_by(element, styles)
+    if how is not no_concealment:
+        concealed[number] = how
+    for name in CONTROLS:
+        value = element.attrs.get(name)
+        if value is not None and value.startswith("#"):
+            controlled.add(value[1:])
+    value = element.attrs.get("aria-controls")
+    if value is not None:
+        controlled.update(value.split())
+    return 0
 
 
 cdef bint is_space(Char character) noexcept:

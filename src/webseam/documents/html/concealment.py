@@ -78,9 +78,11 @@ def concealment(style: str) -> Concealment:
     found = declarations(style)
     if _is(found, "display", {"none"}, _DISPLAYED) or _is(found, "visibility", {"hidden", "collapse"}, _GLOBAL | {"visible"}):
         return Concealment.SCRIPTED
-    if any(hides(found) for hides in (_no_box, _off_screen, _clipped, _transformed)):
-        return Concealment.BOX
-    if _unreadably_small(found) or _ink(found) == "":
+    asked = frozenset(found)  # most styles only say how wide a thing is
+    for names, hides in _BOXES:
+        if not names.isdisjoint(asked) and hides(found):
+            return Concealment.BOX
+    if not _LETTERS.isdisjoint(asked) and (_unreadably_small(found) or _ink(found) == ""):
         return Concealment.TEXT
     return Concealment.NONE
 
@@ -224,6 +226,22 @@ def _moved(parts: list[str]) -> bool:
 
 def _unreadably_small(style: Style) -> bool:
     return _first(style, ("font-size", "font"), lambda value: None if (size := _size(value)) is None else size < TINY_TEXT)
+
+
+# What each way of hiding needs at least one of.
+_BOXES = (
+    (
+        frozenset({"content-visibility", "zoom", "overflow", "overflow-x", "overflow-y", "overflow-block", "overflow-inline"}),
+        _no_box,
+    ),
+    (
+        frozenset({"left", "right", "text-indent", "margin-left", "top", "bottom", "margin-top", "inset"}),
+        _off_screen,
+    ),
+    (frozenset({"clip", "clip-path"}), _clipped),
+    (frozenset({"filter", "scale", "translate", "transform"}), _transformed),
+)
+_LETTERS = frozenset({"font-size", "font", "color", "text-fill-color"})
 
 
 # ---------------------------------------------------------------------------------------------- colours

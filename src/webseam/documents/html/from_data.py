@@ -377,7 +377,7 @@ class _Texts:
         if MARKUP.search(text) and self._fragments > 0:
             self._fragments -= 1
             fragment = parse(text)
-            drop_hidden(fragment.html, scripted=False)
+            drop_hidden(fragment)
             return [Element("div", children=fragment.body.children)] if fragment.body.children else []
         return [
             Element("p", children=_lines(paragraph)) for paragraph in _BREAKS.split(text.replace("\r", "")) if paragraph.strip()

@@ -1,8 +1,7 @@
 cimport cython
-from webseam.documents.html.tree cimport Element, first, preorder
+from webseam.documents.html.tree cimport Element, first
 
-cdef object _NONE, _SCRIPTED, _BOX
-cdef tuple _OPENERS
+cdef object _NONE, _SCRIPTED, _TEXT, _BOX
 cdef frozenset _FOLDED, _SCREEN_READER, _FRAME, _NOT_SEEN, _IN_MENUS
 
 @cython.final
@@ -19,13 +18,13 @@ cpdef hidden_by(Element element, Styles styles)
 
 @cython.locals(
     elements=list, parents=list, how=dict, index=Py_ssize_t, dropped=Py_ssize_t, room=Py_ssize_t, count=Py_ssize_t, work=Py_ssize_t,
-    element=Element, sizes=list, weights=list, shown=list, outermost=list, inside=list, visible=Py_ssize_t, with_frame=Py_ssize_t,
-    hidden=set, parts=list, shown_all_the_same=set, largest=Py_ssize_t,
+    sizes=list, weights=list, shown=list, outermost=list, inside=list, visible=Py_ssize_t, with_frame=Py_ssize_t,
+    hidden=list, parts=list, shown_all_the_same=set, largest=Py_ssize_t,
 )
-cpdef tuple drop_hidden(Element root, bint scripted)
+cpdef tuple drop_hidden(page, str source=*)
 
-@cython.locals(opened=set, element=Element, attributes=dict, target=str, index=Py_ssize_t)
-cdef _open_folds(dict how, list elements, list parents)
+@cython.locals(elements=list, opened=set, element=Element, index=Py_ssize_t)
+cdef _open_folds(dict how, seen)
 
 @cython.locals(attributes=dict, size=Py_ssize_t)
 cdef bint _stands_behind(Element element, Element root) except -1
@@ -37,7 +36,7 @@ cdef bint _folds(Element element, set opened) except -1
 cdef _take_out(list places, list elements, list parents)
 
 @cython.locals(out=list, element=Element, visible=Py_ssize_t, index=Py_ssize_t, outside=bint)
-cdef bint _shows_enough(list elements, list parents, set hidden) except -1
+cdef bint _shows_enough(list elements, list parents, dict hidden) except -1
 
 @cython.locals(size=Py_ssize_t)
 cdef Py_ssize_t _size_of(Element element) except -1
@@ -51,5 +50,5 @@ cdef tuple _drop_text(Element element)
 )
 cdef tuple _measure(list elements, list parents)
 
-@cython.locals(covered=set, found=list, index=Py_ssize_t, parent=Py_ssize_t)
-cdef list _outermost_within(Py_ssize_t top, list elements, list parents, set hidden)
+@cython.locals(found=list, after=Py_ssize_t, end=Py_ssize_t, index=Py_ssize_t)
+cdef list _outermost_within(Py_ssize_t top, list ends, list hidden)

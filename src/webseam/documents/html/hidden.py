@@ -17,14 +17,16 @@ text; what is hidden inside it stays so.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from webseam.documents.chars import names as names_in
 from webseam.documents.html.concealment import Concealment, concealment, readable_within
-from webseam.documents.html.tree import MAX_ELEMENTS, first, preorder
+from webseam.documents.html.tree import MAX_ELEMENTS, first
 
 if TYPE_CHECKING:
+    from webseam.documents.html.kept import Parsed, Seen
     from webseam.documents.html.tree import Child, Element
 
 NEARLY_EMPTY = 80
@@ -59,11 +61,9 @@ _IN_MENUS = frozenset({"a", "button"})
 _FORMULA = "mwe-math-mathml"
 
 
-_NONE, _SCRIPTED, _BOX = Concealment.NONE, Concealment.SCRIPTED, Concealment.BOX
+_NONE, _SCRIPTED, _TEXT, _BOX = Concealment.NONE, Concealment.SCRIPTED, Concealment.TEXT, Concealment.BOX
 
 
-# What shows another element, by its id, when it is clicked, besides `aria-controls`.
-_OPENERS = ("data-bs-target", "data-target", "href")
 # Words in the classes of what folds, on itself or on what it stands in.
 _FOLDED = frozenset(
     {
@@ -72,6 +72,13 @@ _FOLDED = frozenset(
         "tabpanel", "tabs", "toggle",
     }
 )  # fmt: skip
+# A script that can do something (data in one has a type of its own), or what is left of one in a page that was saved.
+_SCRIPT = re.compile(
+    r"<script(?=[\s/>])(?![^>]{0,500}?\btype\s{0,9}=\s{0,9}[\"']?(?:application/(?:ld\+)?json|text/(?:template|html)))"
+    r"|\bas=[\"']?script\b|/_next/|<noscript",
+    re.IGNORECASE,
+)
+
 _STREAMED = re.compile(r"S:[0-9a-f]{1,4}")
 _NAME_CHARS = 400
 
@@ -120,27 +127,21 @@ def hidden_by(element: Element, styles: Styles) -> Concealment:
     return styles.judge(value) if value else _NONE
 
 
-def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
-    """Take hidden elements out of the tree. Returns how many characters went, and whether some were let be for their share.
+def drop_hidden(page: Parsed, source: str = "") -> tuple[int, bool]:
+    """Take hidden elements out of a page. Returns how many characters went, and whether some were let be for their share.
 
-    `scripted` says whether the page has scripts that might show what it hides.
+    `source` is the text of the page, in which scripts are looked for that might show what it hides; without it there are none.
     """
-    elements, parents = preorder(root)
-    styles = Styles()
-    how: dict[int, Concealment] = {}
-    for index in range(1, len(elements)):
-        element = elements[index]
-        if element.attrs or element.tag == "noembed":
-            kind = hidden_by(element, styles)
-            if kind is not _NONE:
-                how[index] = kind
+    seen = page.seen
+    how = dict(seen.concealed)
     if not how:
         return 0, False
+    elements, parents = seen.elements, seen.parents
     dropped = 0
     room = MAX_ELEMENTS
-    for index in [index for index, kind in how.items() if kind is Concealment.TEXT]:
+    for index in [index for index, kind in how.items() if kind is _TEXT]:
         if room < 0:
-            how[index] = Concealment.BOX
+            how[index] = _BOX
             continue
         del how[index]
         count, work = _drop_text(elements[index])
@@ -150,15 +151,14 @@ def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
         if (formula := first(elements[index], "math")) is not None:
             del how[index]
             elements[index].children = [formula]
-    if _SCRIPTED in how.values():
-        _open_folds(how, elements, parents)
-    hidden = set(how)
-    if not scripted or _shows_enough(elements, parents, hidden):
-        outermost = _outermost_within(0, elements, parents, hidden)
+    _open_folds(how, seen)
+    hidden = sorted(how)
+    if _shows_enough(elements, parents, how) or not has_scripts(source):
+        outermost = _outermost_within(0, seen.ends, hidden)
         _take_out(outermost, elements, parents)
         return dropped + sum([_size_of(elements[index]) for index in outermost]), False
     sizes, weights, shown = _measure(elements, parents)
-    outermost = _outermost_within(0, elements, parents, hidden)
+    outermost = _outermost_within(0, seen.ends, hidden)
     visible = weights[0] - sum([weights[index] for index in outermost])
     with_frame = shown[0] - sum([shown[index] for index in outermost])
     waits = visible < NEARLY_EMPTY and with_frame < NEARLY_EMPTY_WITH_FRAME
@@ -174,7 +174,7 @@ def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
             break
         let_be = True
         shown_all_the_same.add(largest)
-        inside = _outermost_within(largest, elements, parents, hidden)
+        inside = _outermost_within(largest, seen.ends, hidden)
         visible += weights[largest] - sum([weights[index] for index in inside])
         for index in inside:
             if how[index] is _SCRIPTED:
@@ -185,23 +185,22 @@ def drop_hidden(root: Element, scripted: bool) -> tuple[int, bool]:
     return dropped + sum([sizes[index] for index in outermost]), let_be
 
 
-def _open_folds(how: dict[int, Concealment], elements: list[Element], parents: list[int]) -> None:
+def has_scripts(source: str) -> bool:
+    """Whether a page has scripts, or shows that it had before it was saved."""
+    at = source.find("<script")
+    while at >= 0:  # nearly every page has one, written like this: a search for all that it might be comes after
+        if _SCRIPT.match(source, at):
+            return True
+        at = source.find("<script", at + 1)
+    return _SCRIPT.search(source) is not None
+
+
+def _open_folds(how: dict[int, Concealment], seen: Seen) -> None:
     """Take out of `how` what the reader opens by a click: sections that fold, tabs, slides."""
-    opened: set[str] = set()
-    for element in elements:
-        attributes = element.attrs
-        if not attributes:
-            continue
-        for name in _OPENERS:
-            target = attributes.get(name)
-            if target is not None and target[:1] == "#":
-                opened.add(target[1:])
-        target = attributes.get("aria-controls")
-        if target is not None:
-            opened.update(target.split())
+    elements, opened = seen.elements, seen.opened
     for index in [index for index, kind in how.items() if kind is _SCRIPTED]:
         element = elements[index]
-        if _folds(element, opened) or _folds(elements[parents[index]], opened) or _stands_behind(element, elements[0]):
+        if _folds(element, opened) or _folds(elements[seen.parents[index]], opened) or _stands_behind(element, elements[0]):
             del how[index]
 
 
@@ -234,7 +233,7 @@ def _take_out(places: list[int], elements: list[Element], parents: list[int]) ->
         element.children = [child for child in element.children if isinstance(child, str) or child not in gone]
 
 
-def _shows_enough(elements: list[Element], parents: list[int], hidden: set[int]) -> bool:
+def _shows_enough(elements: list[Element], parents: list[int], hidden: dict[int, Concealment]) -> bool:
     """Whether a page shows so much outside its links and its frame that it waits for no script. Most say it in a few lines."""
     out: list[bool] = []
     visible = 0
@@ -312,17 +311,14 @@ def _measure(elements: list[Element], parents: list[int]) -> tuple[list[int], li
     return sizes, weights, shown
 
 
-def _outermost_within(top: int, elements: list[Element], parents: list[int], hidden: set[int]) -> list[int]:
-    """The outermost hidden elements inside the element at `top` (which in preorder are those right after it)."""
-    covered: set[int] = set()
+def _outermost_within(top: int, ends: list[int], hidden: list[int]) -> list[int]:
+    """The outermost hidden elements inside the element at `top`: those that no other of them holds. `hidden` is sorted."""
     found: list[int] = []
-    for index in range(top + 1, len(elements)):
-        parent = parents[index]
-        if parent < top:
+    after, end = top + 1, ends[top]
+    for index in hidden[bisect_left(hidden, after) :]:
+        if index >= end:
             break
-        if parent in covered:
-            covered.add(index)
-        elif index in hidden:
-            covered.add(index)
+        if index >= after:
             found.append(index)
+            after = ends[index]
     return found

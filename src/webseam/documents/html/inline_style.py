@@ -32,11 +32,13 @@ def declarations(style: str) -> dict[str, list[str]]:
     ranked: dict[str, tuple[list[str], list[str]]] = {}
     for declaration in style.lower().split(";") if _PLAIN.fullmatch(style) else _split(style):
         name, colon, value = declaration.partition(":")
-        name = _PREFIX.sub("", name.strip(), count=1)
+        name = name.strip()
         if not colon or not _NAME.fullmatch(name):
             continue
+        if name[0] == "-":
+            name = _PREFIX.sub("", name, count=1)
         value = " ".join(value.split())
-        important = _IMPORTANT.search(value)
+        important = _IMPORTANT.search(value) if "!" in value else None
         if important:
             value = value[: important.start()].rstrip()
         ranked.setdefault(name, ([], []))[0 if important else 1].append(value)

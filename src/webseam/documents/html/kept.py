@@ -5,10 +5,14 @@ The loop that makes `tree.Element` of what a parser found is in `load`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
 from webseam.documents.html.tree import Element
+
+if TYPE_CHECKING:
+    from webseam.documents.html.concealment import Concealment
 
 LEFT_BEHIND = frozenset(
     {
@@ -31,6 +35,9 @@ KEPT_ATTRIBUTES = frozenset(
 SPLIT_ATTRIBUTES = frozenset({"class", "rel"})
 """Those of the kept attributes that are sets of tokens: white space around a token is not part of it."""
 
+CONTROLS = frozenset({"data-bs-target", "data-target", "href"})
+"""Attributes that say which element of the page is shown when theirs is clicked, as `#id`; besides `aria-controls`."""
+
 VALUE_CHARS = LIMITS.url_chars + 1
 """Where an attribute's value is cut. One beyond any use (a data: URL in `src`) stays so; its beginning says what it is."""
 
@@ -44,6 +51,17 @@ def cut_value(name: str, value: str) -> str:
     return value[: STYLE_CHARS if name == "style" else VALUE_CHARS]
 
 
+@dataclass(slots=True)
+class Seen:
+    """What was noted of the elements of a page while they were made, in document order; the root is the first."""
+
+    elements: list[Element] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)  # of each; -1 for the root
+    ends: list[int] = field(default_factory=list)  # where the elements in it are over
+    concealed: dict[int, Concealment] = field(default_factory=dict)  # those that say of themselves that they are not shown
+    opened: set[str] = field(default_factory=set)  # the ids that something on the page leads to or controls
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """A parsed page: its root, its head, and its body (or frameset, or the root again). `cut`: elements were left out."""
@@ -51,10 +69,11 @@ class Parsed:
     html: Element
     head: Element
     body: Element
+    seen: Seen
     cut: bool = False
 
 
-def parsed(html: Element, *, cut: bool) -> Parsed:
+def parsed(html: Element, seen: Seen | None = None, *, cut: bool) -> Parsed:
     """A page from its copied tree."""
     head = body = None
     for child in html.children:
@@ -63,7 +82,7 @@ def parsed(html: Element, *, cut: bool) -> Parsed:
                 head = child
             elif child.tag in ("body", "frameset") and body is None:
                 body = child
-    return Parsed(html, head or Element("head"), body or html, cut)
+    return Parsed(html, head or Element("head"), body or html, seen or Seen([html], [-1], [1]), cut)
 
 
 def tex_of_script(kind: str, tex: str) -> Element | None:

@@ -15,12 +15,14 @@ import re
 from webseam.documents.html.concealment import Concealment
 from webseam.documents.html.hidden import Styles, hidden_by
 from webseam.documents.html.kept import (
+    CONTROLS,
     KEPT_ATTRIBUTES,
     SPECIAL,
     SPLIT_ATTRIBUTES,
     STYLE_CHARS,
     VALUE_CHARS,
     Parsed,
+    Seen,
     cut_value,
     parsed,
     tex_of_script,
@@ -58,8 +60,10 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
     root = Element("html")
     element: Element | None = None  # what children go into; None in what is left behind, and outside the root
     inner: Element | None = None
-    names: list[str] = []  # of the elements that are open, and for each what its children go into
+    names: list[str] = []  # of the elements that are open, and for each what its children go into, and which number that has
     into: list[Element | None] = []
+    numbers: list[int] = []
+    noted = Seen([root], [-1], [1])
     styles = Styles()
     depth = seen = in_math = at = 0
     size = len(html)
@@ -85,9 +89,11 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
                 if names.pop() == "math":
                     in_math -= 1
                 inner = into.pop()
+                number = numbers.pop()
                 element = into[-1] if into else None
                 if inner is not None and element is not None and inner is not element:
                     depth -= 1
+                    noted.ends[number] = len(noted.elements)
                     if inner.blocky:
                         element.blocky = True
             if not names:
@@ -127,12 +133,14 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
 
         void = tag in VOID
         raw = tag in RAW and (raw_in_math or in_math == 0)
+        number = numbers[-1] if numbers else 0
         if element is None:
             inner = None
             if not names:
                 root.attrs = attributes
                 inner = root
                 depth = 1
+                number = 0
         else:
             seen += 1
             if seen > MAX_ELEMENTS:
@@ -147,9 +155,11 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
                     formula = tex_of_script(attributes.get("type", ""), html[at:end])
                     if formula is not None:
                         element.children.append(formula)
+                        _note(noted, formula, number, Concealment.NONE)
             elif depth < MAX_DEPTH:
                 inner = Element(tag, attributes)
                 element.children.append(inner)
+                number = _note(noted, inner, number, hidden_by(inner, styles))
                 if not void:
                     depth += 1
                 elif inner.blocky:
@@ -164,6 +174,7 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
             continue
         names.append(tag)
         into.append(inner)
+        numbers.append(number)
         element = inner
         if tag == "math":
             in_math += 1
@@ -177,10 +188,29 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
 
     while len(into) > 1:
         inner = into.pop()
+        noted.ends[numbers.pop()] = len(noted.elements)
         element = into[-1]
         if inner is not None and element is not None and inner.blocky:
             element.blocky = True
-    return parsed(root, cut=cut)
+    noted.ends[0] = len(noted.elements)
+    return parsed(root, noted, cut=cut)
+
+
+def _note(noted: Seen, element: Element, parent: int, how: Concealment) -> int:
+    """Note an element; its number."""
+    number = len(noted.elements)
+    noted.elements.append(element)
+    noted.parents.append(parent)
+    noted.ends.append(number + 1)
+    if how is not Concealment.NONE:
+        noted.concealed[number] = how
+    for name, value in element.attrs.items():
+        if name in CONTROLS:
+            if value[:1] == "#":
+                noted.opened.add(value[1:])
+        elif name == "aria-controls":
+            noted.opened.update(value.split())
+    return number
 
 
 def closed_by(tag: str, names: list[str]) -> int:

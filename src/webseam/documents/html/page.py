@@ -31,13 +31,6 @@ from webseam.documents.invisible import drop_escapes
 if TYPE_CHECKING:
     from webseam.documents.html.classifier import Model
 
-# A script that can do something (data in one has a type of its own), or what is left of one in a page that was saved.
-_SCRIPT = re.compile(
-    r"<script(?=[\s/>])(?![^>]{0,500}?\btype\s{0,9}=\s{0,9}[\"']?(?:application/(?:ld\+)?json|text/(?:template|html)))"
-    r"|\bas=[\"']?script\b|/_next/|<noscript",
-    re.IGNORECASE,
-)
-
 # A reference to what begins an escape sequence of a terminal (a reference to U+009B means another character).
 _REFERENCE = re.compile("&#(?:[xX]0{0,9}1[bB]|0{0,9}27)")
 
@@ -112,7 +105,7 @@ def _shown(parsed: Parsed, text: str, url: str, *, links: bool) -> _Shown:
     data = linked_data(text)
     head = read_head(parsed, base, said_by(data))
     found = page_links(parsed.html, base) if links else ()
-    hidden, let_be = drop_hidden(parsed.html, scripted=_has_scripts(text))
+    hidden, let_be = drop_hidden(parsed, text)
     return _Shown(base, data, head, found, hidden, let_be)
 
 
@@ -144,15 +137,6 @@ def _add_facts(page: HtmlPage, data: LinkedData, base: Base) -> None:
     parts = (first, lines, rest) if first.startswith("# ") and "\n" not in first else (lines, page.content)
     page.content = "\n\n".join([part for part in parts if part])
     page.notes.append("What the page says of its product only in data, not in its text, stands first.")
-
-
-def _has_scripts(text: str) -> bool:
-    at = text.find("<script")
-    while at >= 0:  # nearly every page has one, written like this: a search for all that it might be comes after
-        if _SCRIPT.match(text, at):
-            return True
-        at = text.find("<script", at + 1)
-    return _SCRIPT.search(text) is not None
 
 
 def has_escapes(text: str) -> bool:

@@ -50,7 +50,7 @@ def read_epub(data: bytes, url: str, budget: Budget) -> Extract:
         page = parse_html(text)
         if has_escapes(text):
             extract.hidden += drop_escapes_in(page.html)
-        extract.hidden += drop_hidden(page.html, scripted=False)[0]
+        extract.hidden += drop_hidden(page)[0]
         budget.parts -= _without_inner_links(page.html)
         text, cut = to_markdown((page.body,), base, limit=budget.chars)
         budget.chars -= len(text)

@@ -1,0 +1,6 @@
+from array import array
+
+from webseam.documents.html.perceptron import Network
+
+def run(networks: list[Network], rows: array[float], count: int) -> array[float]: ...
+def add_usual(usual: array[float], weights: array[float], starts: array[float]) -> None: ...
