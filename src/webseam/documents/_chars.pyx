@@ -1,7 +1,7 @@
 """What `chars` does in Python, compiled."""
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND, PyUnicode_Substring
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_KIND, PyUnicode_New, PyUnicode_Substring
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 ctypedef fused Char:
@@ -159,7 +159,20 @@ cdef enum:
     WORD  # a character that is a word by itself
 
 
+# What was found of each character below U+10000, one more than that; 0 for those that were not asked for.
+cdef unsigned char[0x10000] known
+
+
 cdef inline int said(Py_UCS4 character) noexcept:
+    if character < 0x10000 and known[character]:
+        return known[character] - 1
+    cdef int found = looked_up(character)
+    if character < 0x10000:
+        known[character] = <unsigned char>(found + 1)
+    return found
+
+
+cdef int looked_up(Py_UCS4 character) noexcept:
     if character < 0x80:
         if c"a" <= character <= c"z" or c"A" <= character <= c"Z":
             return LETTER
@@ -177,6 +190,23 @@ cdef inline int said(Py_UCS4 character) noexcept:
     return LETTER if character.isdigit() or character.isnumeric() else NOTHING
 
 
+cdef str lowered(const Char* text, Py_ssize_t begin, Py_ssize_t end, str whole):
+    """A part of `whole` in lower case."""
+    cdef Py_ssize_t at
+    cdef Char character
+    cdef str made
+    cdef uint8_t* letters
+    for at in range(begin, end):
+        if text[at] >= 0x80:
+            return PyUnicode_Substring(whole, begin, end).lower()
+    made = PyUnicode_New(end - begin, 127)
+    letters = <uint8_t*>PyUnicode_DATA(made)
+    for at in range(begin, end):
+        character = text[at]
+        letters[at - begin] = <uint8_t>(character | 32 if c"A" <= character <= c"Z" else character)
+    return made
+
+
 cdef tuple words_said(const Char* text, Py_ssize_t size, str whole, Py_ssize_t most):
     cdef Py_ssize_t at = 0, begin, count = 0
     cdef int kind
@@ -191,7 +221,7 @@ cdef tuple words_said(const Char* text, Py_ssize_t size, str whole, Py_ssize_t m
             while at < size and said(text[at]) == kind:
                 at += 1
         if count < most:
-            found.append(PyUnicode_Substring(whole, begin, at))
+            found.append(lowered(text, begin, at, whole))
         count += 1
     return found, count
 
@@ -207,7 +237,7 @@ cdef tuple names_said(const Char* text, Py_ssize_t size, str whole, Py_ssize_t m
             if at < size and c"a" <= text[at - 1] <= c"z" and c"A" <= text[at] <= c"Z":
                 break
         if at - begin > 1:
-            name = PyUnicode_Substring(whole, begin, at).lower()
+            name = lowered(text, begin, at, whole)
             if name not in found:
                 found.append(name)
         elif at == begin:
@@ -226,14 +256,13 @@ def squeeze(str text not None):
 
 
 def words(str text not None, Py_ssize_t most):
-    cdef str lower = text.lower()
-    cdef int kind = PyUnicode_KIND(lower)
-    cdef void* data = PyUnicode_DATA(lower)
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
     if kind == 1:
-        return words_said[uint8_t](<const uint8_t*>data, len(lower), lower, most)
+        return words_said[uint8_t](<const uint8_t*>data, len(text), text, most)
     if kind == 2:
-        return words_said[uint16_t](<const uint16_t*>data, len(lower), lower, most)
-    return words_said[uint32_t](<const uint32_t*>data, len(lower), lower, most)
+        return words_said[uint16_t](<const uint16_t*>data, len(text), text, most)
+    return words_said[uint32_t](<const uint32_t*>data, len(text), text, most)
 
 
 def names(str text not None, Py_ssize_t most):

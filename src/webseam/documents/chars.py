@@ -41,11 +41,10 @@ def words_in_python(text: str, most: int) -> tuple[list[str], int]:
 
     A word is a run of letters, of digits or of low lines; a character of Chinese, Japanese or Korean is one.
     """
-    text = text.lower()
     if not text.isascii() and _CJK.search(text):
         text = _CJK.sub(r" \g<0> ", text)
     found = _WORDS.findall(text)
-    return found[:most], len(found)
+    return [word.lower() for word in found[:most]], len(found)
 
 
 def names_in_python(text: str, most: int) -> tuple[str, ...]:

@@ -75,25 +75,29 @@ def decode(data: bytes, *, charset: str = "", markup: bool = False) -> Decoded:
     for mark, name in _BOMS:
         if data.startswith(mark):
             text = data[len(mark) :].decode(name, "replace")
-            return _decoded(text, name)
+            return _decoded(data, text, name)
     declared = _codec(charset)
     if not declared and markup:
         declared = _inside(data)
     wide = _wide(data)
     if wide:
-        return _decoded(data.decode(wide, "replace"), wide, f"The encoding was not declared: {_shown(wide)} was recognised.")
+        return _decoded(
+            data, data.decode(wide, "replace"), wide, f"The encoding was not declared: {_shown(wide)} was recognised."
+        )
     utf8 = _strict(data, "utf-8")
     if declared in ("", "utf-8"):
         if utf8 is not None:
-            return _decoded(utf8, "utf-8")
+            return _decoded(data, utf8, "utf-8")
     elif utf8 is not None and _is_wrong(declared, data):
-        return _decoded(utf8, "utf-8", f"The page says it is {_shown(declared)}, but it is UTF-8 and was read as such.")
+        return _decoded(data, utf8, "utf-8", f"The page says it is {_shown(declared)}, but it is UTF-8 and was read as such.")
     if declared and (tolerated := _tolerant(data, declared)) is not None:
-        return _decoded(tolerated, declared)
+        return _decoded(data, tolerated, declared)
     guessed = _guess(data)
     text = data.decode(guessed, "replace")
     reason = f"the bytes are not the {_shown(declared)} they are said to be" if declared else "no encoding was declared"
-    return _decoded(text, guessed, f"The encoding was guessed as {_shown(guessed)} ({reason}); odd characters may be wrong.")
+    return _decoded(
+        data, text, guessed, f"The encoding was guessed as {_shown(guessed)} ({reason}); odd characters may be wrong."
+    )
 
 
 def _is_wrong(declared: str, data: bytes) -> bool:
@@ -103,8 +107,8 @@ def _is_wrong(declared: str, data: bytes) -> bool:
     return not data.isascii() and not declared.startswith("iso2022")
 
 
-def _decoded(text: str, codec: str, note: str = "") -> Decoded:
-    if "\x00" in text:
+def _decoded(data: bytes, text: str, codec: str, note: str = "") -> Decoded:
+    if b"\x00" in data and "\x00" in text:
         text = text.replace("\x00", "")
         note = (note + " NUL characters were dropped.").strip()
     return Decoded(text, _shown(codec), note)
@@ -128,7 +132,12 @@ def _codec(label: str) -> str:
 def _inside(data: bytes) -> str:
     """What the first bytes of HTML or XML say. They were read as ASCII, so they are not UTF-16 (HTML Standard, 13.2.3.2)."""
     head = data[:PRESCAN_BYTES]
-    match = _XML.match(head) or _META.search(head)
+    match = _XML.match(head)
+    lower = head.lower()
+    at = lower.find(b"<meta") if b"charset" in lower else -1
+    while match is None and at >= 0:
+        match = _META.match(head, at)
+        at = lower.find(b"<meta", at + 1)
     codec = _codec(match[1].decode("ascii")) if match else ""
     return "utf-8" if codec.startswith(("utf-16", "utf-32")) else codec
 

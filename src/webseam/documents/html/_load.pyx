@@ -14,7 +14,7 @@ from webseam.documents.html.tree cimport Element
 from webseam.documents.html.concealment import Concealment
 from webseam.documents.html.hidden import Styles
 from webseam.documents.html.kept import CONTROLS, KEPT_ATTRIBUTES, SPECIAL, Seen, SPLIT_ATTRIBUTES, VALUE_CHARS, parsed, tex_of_script
-from webseam.documents.html.load_in_python import RAW, VOID, WITH_NEWLINE, attribute_value, closed_by, unescaped
+from webseam.documents.html.load_in_python import RAW, VERBATIM, VOID, WITH_NEWLINE, attribute_value, closed_by, unescaped
 from webseam.documents.html.tree import BLOCK, MAX_DEPTH, MAX_ELEMENTS, is_block
 
 ctypedef fused Char:
@@ -28,7 +28,14 @@ cdef enum:
     IS_SPECIAL = 4
     IS_BLOCK = 8
     IS_SPLIT = 16
-    IS_ASKED = 32
+    IS_HIDING = 32
+    IS_CLASS = 64
+    IS_CONTROL = 128
+    WITH_LINE_FEED = 256
+    IS_MATH = 512
+    IS_TEMPLATE = 1024
+    IS_NOEMBED = 2048
+    IS_VERBATIM = 4096
     TABLE = 1024
     LONGEST = 24
 
@@ -94,7 +101,9 @@ cdef int put(Name* table, list names, str name, int flags) except -1:
 cdef int flags_of(str tag):
     return (
         (IS_VOID if tag in VOID else 0) | (IS_RAW if tag in RAW else 0) | (IS_SPECIAL if tag in SPECIAL else 0)
-        | (IS_BLOCK if is_block(tag) else 0)
+        | (IS_BLOCK if is_block(tag) else 0) | (WITH_LINE_FEED if tag in WITH_NEWLINE else 0) | (IS_MATH if tag == "math" else 0)
+        | (IS_TEMPLATE if tag == "template" else 0) | (IS_NOEMBED if tag == "noembed" else 0)
+        | (IS_VERBATIM if tag in VERBATIM else 0)
     )
 
 
@@ -104,14 +113,18 @@ _INLINE = {
     "q", "rt", "ruby", "s", "samp", "semantics", "slot", "small", "span", "strike", "strong", "sub", "sup", "time", "title",
     "tt", "u", "use", "var",
 }
-_ASKED = {"aria-controls", "aria-hidden", "class", "hidden", "popover", "style"}  # with `CONTROLS`: what is noted of an element
+_HIDING = {"aria-hidden", "hidden", "popover", "style"}  # what `hidden_by` asks for, besides the class
 for _name in sorted(VOID | RAW | SPECIAL | BLOCK | _INLINE):
     put(tag_table, tag_names, _name, flags_of(_name))
 for _name in sorted(KEPT_ATTRIBUTES):
     put(
         attribute_table, attribute_names, _name,
-        (IS_SPLIT if _name in SPLIT_ATTRIBUTES else 0) | (IS_ASKED if _name in CONTROLS or _name in _ASKED else 0)
+        (IS_SPLIT if _name in SPLIT_ATTRIBUTES else 0) | (IS_HIDING if _name in _HIDING else 0)
+        | (IS_CLASS if _name == "class" else 0) | (IS_CONTROL if _name in CONTROLS or _name == "aria-controls" else 0)
     )
+
+
+cdef str math = <str>tag_names[place_of(tag_table, <const unsigned char*>b"math", 4)]
 
 
 cdef Element made(str tag, dict attributes, bint blocky):
@@ -194,9 +207,9 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
     cdef set controlled = set()
     cdef list numbers = []
     cdef Py_ssize_t number = 0
-    cdef Py_ssize_t depth = 0, seen = 0, in_math = 0, at = 0, start, end, closed, opened = 0
-    cdef int known, flags
-    cdef bint references, comment, split, is_template, asks
+    cdef Py_ssize_t depth = 0, seen = 0, in_math = 0, verbatim = 0, at = 0, start, end, closed, opened = 0
+    cdef int known, flags, of_name = 0
+    cdef bint references, comment, split, is_template, hides, controls, blank = False
     cdef Char mark
     cdef str tag, name, value
     cdef dict attributes
@@ -211,8 +224,14 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
         if at >= size:
             break
         if at > start and element is not None:
-            value = PyUnicode_Substring(html, start, at)
-            element.children.append(unescaped(value) if references else value)
+            if not verbatim and is_blank(&text[start], at - start):
+                blank = True
+            else:
+                if blank:
+                    blank = False
+                    add_space(element)
+                value = PyUnicode_Substring(html, start, at)
+                element.children.append(unescaped(value) if references else value)
         at += 1
         if at >= size:
             break
@@ -228,12 +247,19 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
             known = place_of(tag_table, &text[start], at - start)
             tag = <str>tag_names[known] if known >= 0 else PyUnicode_Substring(html, start, at)
             at += 1
+            if blank:
+                blank = False
+                if not element.blocky:
+                    add_space(element)
             closed = opened - 1
             if names[closed] is not tag and names[closed] != tag:
                 closed = closed_by(tag, names)
             while opened > closed:
-                if names.pop() == "math":
+                tag = <str>names.pop()
+                if tag is math:
                     in_math -= 1
+                elif tag in VERBATIM:
+                    verbatim -= 1
                 opened -= 1
                 inner = <Element>into.pop()
                 number = numbers.pop()
@@ -269,8 +295,8 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
             tag = PyUnicode_Substring(html, start, at)
             flags = flags_of(tag)
         attributes = {}
-        asks = False
-        is_template = tag == "template"
+        hides = controls = False
+        is_template = (flags & IS_TEMPLATE) != 0
         while at < size and text[at] == c" ":
             at += 1
             start = at
@@ -288,7 +314,9 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
                 if known >= 0:
                     name = <str>attribute_names[known]
                     split = (attribute_table[known].flags & IS_SPLIT) != 0
-                    asks |= (attribute_table[known].flags & IS_ASKED) != 0
+                    of_name = attribute_table[known].flags
+                    hides |= (of_name & IS_HIDING) != 0
+                    controls |= (of_name & IS_CONTROL) != 0
             at += 2
             start = at
             if known < 0:
@@ -303,6 +331,8 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
             if at >= size:
                 break
             if known >= 0:
+                if of_name & IS_CLASS:
+                    hides |= may_speak(&text[start], at - start)
                 if references or at - start > value_chars:
                     if split and at - start <= value_chars and is_single_spaced(&text[start], at - start):
                         attributes[name] = PyUnicode_Substring(html, start, at)
@@ -315,6 +345,10 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
 
         if flags & IS_RAW and in_math and not raw_in_math:
             flags &= ~IS_RAW
+        if blank:
+            blank = False
+            if not flags & IS_BLOCK:
+                add_space(element)
         number = numbers[opened - 1] if opened else 0
         if element is None:
             inner = None
@@ -345,8 +379,12 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
                 number = len(elements)
                 elements.append(inner)
                 ends.append(number + 1)
-                if asks or tag == "noembed":
-                    note(inner, number, styles, concealed, controlled)
+                if hides or flags & IS_NOEMBED:
+                    how = hidden_by(inner, styles)
+                    if how is not no_concealment:
+                        concealed[number] = how
+                if controls:
+                    note_controls(attributes, controlled)
                 if not flags & IS_VOID:
                     depth += 1
                 elif inner.blocky:
@@ -362,14 +400,16 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
         numbers.append(number)
         opened += 1
         element = inner
-        if tag == "math":
+        if flags & IS_MATH:
             in_math += 1
+        elif flags & IS_VERBATIM:
+            verbatim += 1
         if flags & IS_RAW:
             end = end_of_raw(text, at, size, html, tag)
             if end > at and element is not None:
                 element.children.append(PyUnicode_Substring(html, at, end))
             at = end
-        elif newline_added and tag in WITH_NEWLINE and at < size and text[at] == c"\n":
+        elif newline_added and flags & WITH_LINE_FEED and at < size and text[at] == c"\n":
             at += 1
 
     while opened > 1:
@@ -380,22 +420,63 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
         if inner is not None and element is not None and inner.blocky:
             element.blocky = True
     ends[0] = len(elements)
-    return parsed(root, Seen(elements, parents, ends, concealed, controlled), cut=cut)
+    return parsed(root, Seen(elements, parents, ends, concealed, controlled), cut=cut, escapes=holds_escapes(text, size))
 
 
-cdef int note(Element element, Py_ssize_t number, styles, dict concealed, set controlled) except -1:
-    """As `load_in_python._note`, for an element with one of `ASKED`."""
+cdef int note_controls(dict attributes, set controlled) except -1:
+    """What an element that has one of `CONTROLS` or `aria-controls` leads to."""
     cdef str name, value
-    how = hidden_by(element, styles)
-    if how is not no_concealment:
-        concealed[number] = how
-    for name in CONTROLS:
-        value = element.attrs.get(name)
-        if value is not None and value.startswith("#"):
+    for name, value in attributes.items():
+        if name == "aria-controls":
+            controlled.update(value.split())
+        elif value.startswith("#") and name in CONTROLS:
             controlled.add(value[1:])
-    value = element.attrs.get("aria-controls")
-    if value is not None:
-        controlled.update(value.split())
+    return 0
+
+
+cdef bint may_speak(const Char* text, Py_ssize_t size) noexcept:
+    """Whether a class may be one that says "for screen readers": each of those has one of these pairs of letters."""
+    cdef Py_ssize_t place
+    cdef Char before = 0, letter
+    for place in range(size):
+        letter = text[place] | 32
+        if (
+            (letter == c"r" and (before == c"s" or before == c"c")) or (letter == c"d" and before == c"d")
+            or (letter == c"v" and before == c"n")
+        ):
+            return True
+        before = letter
+    return False
+
+
+cdef bint holds_escapes(const Char* text, Py_ssize_t size) noexcept:
+    """Whether there is ESC or CSI: no branch, so that a compiler looks at many at once."""
+    cdef Py_ssize_t place
+    cdef Char found = 0
+    for place in range(size):
+        found |= (text[place] == 0x1B) | (text[place] == 0x9B)
+    return found != 0
+
+
+cdef bint is_blank(const Char* text, Py_ssize_t size) noexcept:
+    cdef Py_ssize_t place
+    for place in range(size):
+        if text[place] not in (c" ", c"\n", c"\t", c"\r", c"\f"):
+            return False
+    return True
+
+
+cdef int add_space(Element element) except -1:
+    """As `load_in_python._add_space`."""
+    cdef list children = element.children
+    if not children:
+        if element.blocky:
+            return 0
+    else:
+        last = children[len(children) - 1]
+        if type(last) is not str and (<Element>last).blocky:
+            return 0
+    children.append(" ")
     return 0
 
 

@@ -101,53 +101,75 @@ cdef struct Layer:
     long outputs
 
 
-cdef double answer(Layer* layers, long count, long many, double* values, long* places, double* sums) noexcept:
-    """What one network says of one row; `many` values, and their places."""
+cdef struct Net:
+    Layer* layers
+    long depth
+    const double* mean
+    const double* scale
+    const double* usual
+    bint alike  # its inputs are taken as those of the network before
+
+
+cdef double answer(Net* net, long many, const double* values, const long* places, double* inner, long* inner_places, double* sums) noexcept:
+    """What one network says of one row, of which `many` values are not the usual ones; their places."""
     cdef long layer, place
-    for layer in range(count):
-        webseam_add_up(values, places, many, layers[layer].weights, layers[layer].outputs, layers[layer].start, sums)
-        if layer < count - 1:
+    for layer in range(net.depth):
+        webseam_add_up(values, places, many, net.layers[layer].weights, net.layers[layer].outputs, net.layers[layer].start, sums)
+        if layer < net.depth - 1:
             many = 0
-            for place in range(layers[layer].outputs):
-                values[many] = sums[place]
-                places[many] = place
+            for place in range(net.layers[layer].outputs):
+                inner[many] = sums[place]
+                inner_places[many] = place
                 many += sums[place] > 0.0
+            values, places = inner, inner_places
     return 1.0 / (1.0 + exp(-(-30.0 if sums[0] < -30.0 else 30.0 if sums[0] > 30.0 else sums[0])))
 
 
 def run(list networks, const double[::1] rows, Py_ssize_t count):
     """As `perceptron.run_in_python`."""
-    made = array("d", bytes(8 * count))
+    made = array("d", (0.0,)) * count
     cdef double[::1] answers = made
     cdef const double[::1] mean, scale, usual, weights, start
-    cdef double clipped
-    cdef long width, room, depth, many, layer
+    cdef double clipped = networks[0].clipped
+    cdef long nets = len(networks), width = networks[0].inputs[0], room = width, depth = 0, many = 0, layer, number
     cdef Py_ssize_t index
-    cdef Layer* layers = NULL
-    cdef double* values = NULL
-    cdef long* places = NULL
     for network in networks:
-        width = network.inputs[0]
-        depth = len(network.outputs)
-        room = max(width, *network.outputs)
-        mean, scale, usual, clipped = network.mean, network.scale, network.usual, network.clipped
-        layers = <Layer*>PyMem_Malloc(depth * sizeof(Layer))
-        values = <double*>PyMem_Malloc(2 * room * sizeof(double))
-        places = <long*>PyMem_Malloc(room * sizeof(long))
-        try:
-            if layers == NULL or values == NULL or places == NULL:
-                raise MemoryError
-            for layer in range(depth):
+        room = max(room, *network.outputs)
+        depth += len(network.outputs)
+    cdef Layer* layers = <Layer*>PyMem_Malloc(depth * sizeof(Layer))
+    cdef Net* each = <Net*>PyMem_Malloc(nets * sizeof(Net))
+    cdef double* values = <double*>PyMem_Malloc(3 * room * sizeof(double))
+    cdef long* places = <long*>PyMem_Malloc(2 * room * sizeof(long))
+    try:
+        if layers == NULL or each == NULL or values == NULL or places == NULL:
+            raise MemoryError
+        depth = 0
+        for number in range(nets):
+            network = networks[number]
+            mean, scale, usual = network.mean, network.scale, network.usual
+            each[number].mean, each[number].scale, each[number].usual = &mean[0], &scale[0], &usual[0]
+            each[number].alike = number > 0 and network.usual is networks[number - 1].usual
+            each[number].layers = layers + depth
+            each[number].depth = len(network.outputs)
+            for layer in range(each[number].depth):
                 weights, start = network.weights[layer], network.starts[layer]
-                layers[layer].weights, layers[layer].start = &weights[0], &start[0]
-                layers[layer].outputs = network.outputs[layer]
-            for index in range(count):
-                many = webseam_unusual(&rows[index * width], width, &mean[0], &scale[0], &usual[0], clipped, values, places)
-                answers[index] += answer(layers, depth, many, values, places, values + room)
-        finally:
-            PyMem_Free(layers)
-            PyMem_Free(values)
-            PyMem_Free(places)
-    for index in range(count):
-        answers[index] /= len(networks)
-    return made
+                layers[depth].weights, layers[depth].start = &weights[0], &start[0]
+                layers[depth].outputs = network.outputs[layer]
+                depth += 1
+        for index in range(count):
+            for number in range(nets):
+                if not each[number].alike:
+                    many = webseam_unusual(
+                        &rows[index * width], width, each[number].mean, each[number].scale, each[number].usual, clipped, values,
+                        places
+                    )
+                answers[index] += answer(
+                    &each[number], many, values, places, values + room, places + room, values + 2 * room
+                )
+            answers[index] /= nets
+        return made
+    finally:
+        PyMem_Free(layers)
+        PyMem_Free(each)
+        PyMem_Free(values)
+        PyMem_Free(places)

@@ -9,7 +9,7 @@ cdef long long _MANY
 cdef class Blocks:
     cdef public list texts, words, sizes, link_chars, holders, contexts, depths, tags, begins, ends
     cdef public set linked
-    cdef public list parents, element_tags, names, signatures, pictures
+    cdef public list parents, element_tags, names, said, named, signatures, pictures
 
 cpdef Blocks blocks_of(Element body)
 
@@ -24,7 +24,7 @@ cdef class _Walk:
 
     @cython.locals(index=Py_ssize_t, tag=str, path="long long", known=tuple)
     cdef element(self, Element element, Py_ssize_t parent, Py_ssize_t context, Py_ssize_t depth, bint in_link)
-    @cython.locals(said=str, found=tuple)
+    @cython.locals(said=str, found=tuple, place=Py_ssize_t)
     cdef tuple names(self, dict attributes)
     @cython.locals(begin=Py_ssize_t, place=Py_ssize_t, inner=Element, tag=str)
     cdef children(self, Element element, Py_ssize_t holder, Py_ssize_t context, Py_ssize_t depth, bint in_link)

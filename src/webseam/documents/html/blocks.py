@@ -47,8 +47,8 @@ class Blocks:
     """The blocks of one page. `parents` comes before its children, and the page's body is element 0, its own parent -1."""
 
     __slots__ = (
-        "begins", "contexts", "depths", "element_tags", "ends", "holders", "link_chars", "linked", "names", "parents",
-        "pictures", "signatures", "sizes", "tags", "texts", "words",
+        "begins", "contexts", "depths", "element_tags", "ends", "holders", "link_chars", "linked", "named", "names", "parents",
+        "pictures", "said", "signatures", "sizes", "tags", "texts", "words",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -67,6 +67,8 @@ class Blocks:
         self.parents: list[int] = []
         self.element_tags: list[str] = []
         self.names: list[tuple[str, ...]] = []  # words of its class, id and role
+        self.said: list[tuple[str, ...]] = [()]  # what differs among the names, and for each element which of them it has
+        self.named: list[int] = []
         self.signatures: list[int] = []  # equal where the path of tags and names from the body down is
         # Runs without text that show a picture; how many blocks came before, and where the picture links to.
         self.pictures: list[tuple[Element, int, int, int, str]] = []
@@ -85,7 +87,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.blocks = Blocks()
-        self.known: dict[str | tuple[str, str], tuple[tuple[str, ...], int]] = {}
+        self.known: dict[str | tuple[str, str], tuple[tuple[str, ...], int, int]] = {}
         # What a path of tags and names ends with, by number; and the paths, by the number of the path above and of both.
         self.firsts: dict[tuple[str, ...], int] = {(): 0}
         self.tags: dict[str, int] = {}
@@ -107,14 +109,16 @@ class _Walk:
         if element.attrs:
             known = self.names(element.attrs)
             blocks.names.append(known[0])
+            blocks.named.append(known[2])
             path += known[1]
         else:
             blocks.names.append(())
+            blocks.named.append(0)
         blocks.signatures.append(self.paths.setdefault(path, len(self.paths) + 1))
         self.children(element, index, context | _BIT.get(tag, 0), depth + 1, in_link)
 
-    def names(self, attributes: dict[str, str]) -> tuple[tuple[str, ...], int]:
-        """The words of an element's class, id and role, and the number of the first three."""
+    def names(self, attributes: dict[str, str]) -> tuple[tuple[str, ...], int, int]:
+        """The words of an element's class, id and role, the number of the first three, and their place in `Blocks.said`."""
         said = attributes.get("class", "")
         name = attributes.get("id")
         if name is not None:
@@ -126,7 +130,12 @@ class _Walk:
             found = names(said[:NAME_CHARS], TOKENS)
             if role:
                 found = (*found, "role=" + role[:40].lower())
-            known = self.known[key] = (found, self.firsts.setdefault(found[:3], len(self.firsts)))
+            place = len(self.blocks.said)
+            if found:
+                self.blocks.said.append(found)
+            else:
+                place = 0
+            known = self.known[key] = (found, self.firsts.setdefault(found[:3], len(self.firsts)), place)
         return known
 
     def children(self, element: Element, holder: int, context: int, depth: int, in_link: bool) -> None:

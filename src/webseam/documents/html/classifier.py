@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from webseam.documents.html.features import HEADINGS, Lexicon, features
-from webseam.documents.html.perceptron import Network, NetworkFile, together
+from webseam.documents.html.features import HEADINGS, Lexicon, features, zeros
+from webseam.documents.html.perceptron import Network, NetworkFile, share_inputs, together
 
 if TYPE_CHECKING:
     from webseam.documents.html.blocks import Blocks
@@ -54,8 +54,8 @@ class Model:
         if not stored.first or not stored.second:
             raise ValueError("a step has no network")
         self.lexicon = Lexicon(stored.names, stored.words)
-        self.first = [Network(one) for one in stored.first]
-        self.second = [Network(one) for one in stored.second]
+        self.first = share_inputs([Network(one) for one in stored.first])
+        self.second = share_inputs([Network(one) for one in stored.second])
 
     @staticmethod
     def load(path: Path) -> Model:
@@ -104,19 +104,19 @@ def choose(probabilities: array[float], words: list[int]) -> tuple[frozenset[int
 def surroundings(blocks: Blocks, given: array[float]) -> array[float]:
     """What the second networks are told: `AROUND` numbers for each block. `given` are the probabilities of the first."""
     count = len(given)
-    made = array("d", bytes(8 * AROUND * count))
+    made = zeros("d", AROUND * count)
     if not count:
         return made
     rows, alone = made, given
     parents, holders = array("q", blocks.parents), array("q", blocks.holders)
     words, signatures, tags = blocks.sizes, array("q", blocks.signatures), blocks.tags
     elements = len(parents)
-    weight = array("d", bytes(8 * elements))
-    weighed = array("d", bytes(8 * elements))
-    alike = array("d", bytes(8 * (elements + 1)))
-    alike_weighed = array("d", bytes(8 * (elements + 1)))
-    sizes = array("d", bytes(8 * (count + 1)))  # of the blocks before
-    sums = array("d", bytes(8 * (count + 1)))
+    weight = zeros("d", elements)
+    weighed = zeros("d", elements)
+    alike = zeros("d", elements + 1)
+    alike_weighed = zeros("d", elements + 1)
+    sizes = zeros("d", count + 1)  # of the blocks before
+    sums = zeros("d", count + 1)
     highest = 0.0
     for index in range(count):
         size = words[index] + 0.5

@@ -41,12 +41,6 @@ class Concealment(Enum):
     BOX = 3
 
 
-# Without these, no declaration hides anything. Names may be written with escapes.
-_OF_INTEREST = re.compile(
-    r"\\|display|visib|font|height|width|size|clip|transform|filter|left|right|top|bottom|margin|inset|indent|color"
-    r"|fill|scale|translate|zoom",
-    re.IGNORECASE,
-)
 _GLOBAL = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _DISPLAYED = _GLOBAL | {
     "block", "inline", "inline-block", "contents", "flex", "inline-flex", "grid", "inline-grid", "flow-root", "list-item",
@@ -73,8 +67,6 @@ _COLORS = {
 
 def concealment(style: str) -> Concealment:
     """How an element with this `style` is hidden. Where several ways are used, the first of `SCRIPTED`, `BOX`, `TEXT`."""
-    if not _OF_INTEREST.search(style):
-        return Concealment.NONE
     found = declarations(style)
     if _is(found, "display", {"none"}, _DISPLAYED) or _is(found, "visibility", {"hidden", "collapse"}, _GLOBAL | {"visible"}):
         return Concealment.SCRIPTED

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webseam.documents.chars import words as words_of
 from webseam.documents.html.blocks import CONTEXT, WORDS
@@ -51,6 +51,11 @@ def _log(number: int) -> float:
     return _LOGS[number] if number < 4096 else math.log1p(number)
 
 
+def zeros(kind: str, count: int) -> array[Any]:
+    """So many numbers, 0 each."""
+    return array(kind, (0,)) * count
+
+
 class _Marks:
     """What characters a text has."""
 
@@ -83,23 +88,23 @@ class _Marks:
 def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     """The rows of all blocks, one after the other."""
     count = len(blocks.texts)
-    made = array("d", bytes(8 * WIDTH * count))
+    made = zeros("d", WIDTH * count)
     if not count:
         return made
     rows = made
     texts, by_name, by_word = blocks.texts, lexicon.names, lexicon.words
     block_tags, tags = blocks.tags, blocks.element_tags
     link_chars, holders = array("q", blocks.link_chars), array("q", blocks.holders)
-    parents, signatures = array("q", blocks.parents), array("q", blocks.signatures)
+    parents, signatures, named = array("q", blocks.parents), array("q", blocks.signatures), array("q", blocks.named)
     contexts, depths, sizes, first_words = blocks.contexts, blocks.depths, blocks.sizes, blocks.words
     elements = len(parents)
     width, base, sides, of_page = WIDTH, BASE, SIDES, PAGE
     tags_from, page_from = OWN + len(CONTEXT), BASE - PAGE
 
     # What the elements hold; whatever holds one comes before it.
-    text = array("q", bytes(8 * elements))
-    link = array("q", bytes(8 * elements))
-    held = array("q", bytes(8 * elements))
+    text = zeros("q", elements)
+    link = zeros("q", elements)
+    held = zeros("q", elements)
     for index in range(count):
         element = holders[index]
         text[element] += len(texts[index])
@@ -113,28 +118,33 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     total = max(1, text[0])
 
     # What their names say: the least, the most and the sum from the body down, and their own.
-    least = array("d", bytes(8 * elements))
-    most = array("d", bytes(8 * elements))
-    summed = array("d", bytes(8 * elements))
-    own = array("d", bytes(8 * elements))
-    for element, names in enumerate(blocks.names):
-        parent = parents[element]
-        low = high = sum_ = itself = 0.0
+    different = len(blocks.said)
+    lowest, highest, sums = zeros("d", different), zeros("d", different), zeros("d", different)
+    for place in range(different):
+        low = high = sum_ = 0.0
+        for name in blocks.said[place]:
+            found = by_name.get(name)
+            if found is not None:
+                value = found
+                sum_ += value
+                low = min(low, value)
+                high = max(high, value)
+        lowest[place], highest[place], sums[place] = low, high, sum_
+    least, most, summed, own = zeros("d", elements), zeros("d", elements), zeros("d", elements), zeros("d", elements)
+    for element in range(elements):
+        parent, place = parents[element], named[element]
+        least[element], most[element], summed[element], own[element] = lowest[place], highest[place], sums[place], sums[place]
         if parent >= 0:
-            low, high, sum_ = least[parent], most[parent], summed[parent]
-        for name in names:
-            score = by_name.get(name, 0.0)
-            itself += score
-            low = min(low, score)
-            high = max(high, score)
-        least[element], most[element], summed[element], own[element] = low, high, sum_ + itself, itself
+            least[element] = min(least[parent], lowest[place])
+            most[element] = max(most[parent], highest[place])
+            summed[element] = summed[parent] + sums[place]
 
     # Blocks alike, by the path of tags and names that leads to them.
-    alike = array("q", bytes(8 * (elements + 1)))
-    alike_text = array("q", bytes(8 * (elements + 1)))
-    alike_link = array("q", bytes(8 * (elements + 1)))
+    alike = zeros("q", elements + 1)
+    alike_text = zeros("q", elements + 1)
+    alike_link = zeros("q", elements + 1)
     # Where the long paragraphs are.
-    prose = array("d", bytes(8 * elements))
+    prose = zeros("d", elements)
     long_blocks = 0
     heading = -1
     for index in range(count):
@@ -157,7 +167,7 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     for element in range(elements):
         if prose[element] > prose[best]:
             best = element
-    above_best = array("d", bytes(8 * elements))
+    above_best = zeros("d", elements)
     for element in range(elements):
         if element == best or (parents[element] >= 0 and above_best[parents[element]] > 0.0):
             above_best[element] = 1.0
@@ -183,6 +193,7 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         words, number = first_words[index], sizes[index]
         score = worst = 0.0
         hits = 0
+        shared = False
         for word in words:
             found = by_word.get(word)
             if found is not None:
@@ -190,6 +201,8 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
                 score += value
                 hits += 1
                 worst = min(worst, value)
+            if word in title_words:
+                shared = True
         first = parents[holder] if parents[holder] >= 0 else holder
         second = parents[first] if parents[first] >= 0 else first
         third = parents[second] if parents[second] >= 0 else second
@@ -200,9 +213,7 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         same = alike[signature]
         repeated = seen.get(string, 0)
         seen[string] = repeated + 1
-        in_title = 0
-        if not title_words.isdisjoint(words):
-            in_title = len(title_words.intersection(words))
+        in_title = len(title_words.intersection(words)) if shared else 0
         last = string[-1]
         at = index * width
         rows[at] = _log(size)

@@ -54,6 +54,8 @@ _BYLINES = frozenset(
 )  # fmt: skip
 _BY = re.compile(r"(?:by|written by|posted by|authors?|作者)\b\s?[:：|]?\s*", re.IGNORECASE)
 _AUTHOR_CHARS = 100
+_BREAK = "\n"
+_YEAR = re.compile(r"\b(?:19|20)[0-9]{2}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +161,16 @@ def _below_heading(body: Element) -> tuple[str, str]:
             continue
         if seen:
             if node.tag == "time" and not date:
-                date = iso_date(node.attrs.get("datetime", "")) or iso_date(_short_text(node))
+                date = iso_date(node.attrs.get("datetime", "")) or iso_date(" ".join(_short_text(node).split()))
             if not author and node.attrs and _is_byline(node):
-                author = _author(_short_text(node))
+                lines = _short_text(node).split("\n")
+                author = next((name for line in lines if len(name := _author(line)) > 1 and not _YEAR.search(name)), "")
         stack.extend(reversed(node.children))
     return author, date
 
 
 def _short_text(element: Element) -> str:
-    """The text of an element that holds little; "" of any other."""
+    """The text of an element that holds little, a line for each of its blocks; "" of any other."""
     parts: list[str] = []
     stack: list[Child] = [element]
     for _ in range(50):
@@ -175,8 +178,11 @@ def _short_text(element: Element) -> str:
             return "".join(parts)
         node = stack.pop()
         if isinstance(node, str):
-            parts.append(node)
+            parts.append(node if node is _BREAK else node.replace("\n", " "))
         else:
+            if node.blocky:
+                parts.append("\n")
+                stack.append(_BREAK)
             stack.extend(reversed(node.children[:50]))
     return ""
 

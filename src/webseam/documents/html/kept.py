@@ -64,16 +64,20 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed page: its root, its head, and its body (or frameset, or the root again). `cut`: elements were left out."""
+    """A parsed page: its root, its head, and its body (or frameset, or the root again). `cut`: elements were left out.
+
+    `escapes`: there may be escape sequences of a terminal in its text.
+    """
 
     html: Element
     head: Element
     body: Element
     seen: Seen
     cut: bool = False
+    escapes: bool = False
 
 
-def parsed(html: Element, seen: Seen | None = None, *, cut: bool) -> Parsed:
+def parsed(html: Element, seen: Seen | None = None, *, cut: bool, escapes: bool = False) -> Parsed:
     """A page from its copied tree."""
     head = body = None
     for child in html.children:
@@ -82,7 +86,7 @@ def parsed(html: Element, seen: Seen | None = None, *, cut: bool) -> Parsed:
                 head = child
             elif child.tag in ("body", "frameset") and body is None:
                 body = child
-    return Parsed(html, head or Element("head"), body or html, seen or Seen([html], [-1], [1]), cut)
+    return Parsed(html, head or Element("head"), body or html, seen or Seen([html], [-1], [1]), cut, escapes)
 
 
 def tex_of_script(kind: str, tex: str) -> Element | None:

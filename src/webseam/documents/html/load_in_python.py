@@ -37,6 +37,10 @@ VOID = frozenset(
 )  # fmt: skip
 RAW = frozenset({"iframe", "noembed", "noframes", "plaintext", "script", "style", "xmp"})
 WITH_NEWLINE = frozenset({"listing", "pre"})
+VERBATIM = frozenset({"listing", "plaintext", "pre", "xmp"})
+"""Elements in which white space stays as it is. Elsewhere what is nothing else is one space, or nothing where a line begins or
+ends: pages are indented, and most of their texts are that."""
+
 SHADOW_ROOT = frozenset({"shadowrootmode"})
 
 _WRITTEN_CHARS = 6 * STYLE_CHARS
@@ -65,7 +69,8 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
     numbers: list[int] = []
     noted = Seen([root], [-1], [1])
     styles = Styles()
-    depth = seen = in_math = at = 0
+    blank = False  # whether white space came that is not yet among the children
+    depth = seen = in_math = verbatim = at = 0
     size = len(html)
     while at < size:
         start = html.find("<", at)
@@ -73,7 +78,13 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
             break  # an element that is not closed: not written by a parser
         if start > at and element is not None:
             text = html[at:start]
-            element.children.append(unescaped(text) if "&" in text else text)
+            if not verbatim and not text.strip(" \t\n\r\f"):
+                blank = True
+            else:
+                if blank:
+                    blank = False
+                    _add_space(element)
+                element.children.append(unescaped(text) if "&" in text else text)
         at = start + 1
         if at >= size:
             break
@@ -84,10 +95,17 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
                 break
             tag = html[at + 1 : end]
             at = end + 1
+            if blank:
+                blank = False
+                if element is not None and not element.blocky:
+                    _add_space(element)
             closed = closed_by(tag, names)
             while len(names) > closed:
-                if names.pop() == "math":
+                tag = names.pop()
+                if tag == "math":
                     in_math -= 1
+                elif tag in VERBATIM:
+                    verbatim -= 1
                 inner = into.pop()
                 number = numbers.pop()
                 element = into[-1] if into else None
@@ -133,6 +151,10 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
 
         void = tag in VOID
         raw = tag in RAW and (raw_in_math or in_math == 0)
+        if blank:
+            blank = False
+            if element is not None and not is_block(tag):
+                _add_space(element)
         number = numbers[-1] if numbers else 0
         if element is None:
             inner = None
@@ -178,6 +200,8 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
         element = inner
         if tag == "math":
             in_math += 1
+        elif tag in VERBATIM:
+            verbatim += 1
         if raw:
             end = _end_of_raw(html, at, tag)
             if end > at and element is not None:
@@ -193,7 +217,14 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
         if inner is not None and element is not None and inner.blocky:
             element.blocky = True
     noted.ends[0] = len(noted.elements)
-    return parsed(root, noted, cut=cut)
+    return parsed(root, noted, cut=cut, escapes="\x1b" in html or "\x9b" in html)
+
+
+def _add_space(element: Element) -> None:
+    """Add a space where no line begins."""
+    last = element.children[-1] if element.children else element
+    if isinstance(last, str) or not last.blocky:
+        element.children.append(" ")
 
 
 def _note(noted: Seen, element: Element, parent: int, how: Concealment) -> int:

@@ -6,7 +6,6 @@ stands nowhere else is added to its text.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,9 +29,6 @@ from webseam.documents.invisible import drop_escapes
 
 if TYPE_CHECKING:
     from webseam.documents.html.classifier import Model
-
-# A reference to what begins an escape sequence of a terminal (a reference to U+009B means another character).
-_REFERENCE = re.compile("&#(?:[xX]0{0,9}1[bB]|0{0,9}27)")
 
 MUCH_HIDDEN = 500
 """Hidden characters from which a page is worth a note, when they are also a fifth of what is shown."""
@@ -62,7 +58,7 @@ def read_html(text: str, *, url: str, whole: bool = False, links: bool = True, m
     are not gathered. `model` is another classifier than the package's.
     """
     parsed = parse(text)
-    escapes = drop_escapes_in(parsed.html) if has_escapes(text) else 0
+    escapes = drop_escapes_in(parsed.html) if parsed.escapes else 0
     shown = _shown(parsed, text, url, links=links)
     base, data, hidden = shown.base, shown.data, shown.hidden
     confidence = None if whole else main_content(parsed.body, shown.head.title, model)
@@ -137,11 +133,6 @@ def _add_facts(page: HtmlPage, data: LinkedData, base: Base) -> None:
     parts = (first, lines, rest) if first.startswith("# ") and "\n" not in first else (lines, page.content)
     page.content = "\n\n".join([part for part in parts if part])
     page.notes.append("What the page says of its product only in data, not in its text, stands first.")
-
-
-def has_escapes(text: str) -> bool:
-    """Whether `text` holds what begins an escape sequence of a terminal, or a reference to it."""
-    return "\x1b" in text or "\x9b" in text or ("&#" in text and _REFERENCE.search(text) is not None)
 
 
 def drop_escapes_in(root: Element) -> int:

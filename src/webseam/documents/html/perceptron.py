@@ -110,11 +110,20 @@ def _clip(value: float) -> float:
 def together(networks: list[Network], rows: array[float], count: int) -> array[float]:
     """The mean of what several networks say of each of `count` rows: they err apart from one another.
 
-    Raises ValueError when there are not so many rows.
+    Raises ValueError when there are not so many rows, or they do not fit each of the networks.
     """
-    if any(len(rows) != count * network.inputs[0] for network in networks):
+    if not all(len(rows) == count * network.inputs[0] and network.inputs[0] == networks[0].inputs[0] for network in networks):
         raise ValueError("the rows do not fit the network")
     return run(networks, rows, count)
+
+
+def share_inputs(networks: list[Network]) -> list[Network]:
+    """The networks; those that take their inputs alike know it, and take them once."""
+    first = networks[0]
+    for network in networks[1:]:
+        if network.mean == first.mean and network.scale == first.scale:
+            network.mean, network.scale, network.usual = first.mean, first.scale, first.usual
+    return networks
 
 
 def _doubles(stored: bytes) -> array[float]:

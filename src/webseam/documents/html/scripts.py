@@ -11,7 +11,6 @@ import msgspec
 MAX_SCRIPTS = 30
 TAG_CHARS = 500
 
-_CLOSING = re.compile(r"</script", re.IGNORECASE)
 _WRAPPED = re.compile(r"(?://|/\*)?\s*+(?:<!\[CDATA\[|<!--)\s*+(?:\*/)?")
 _WRAPPED_END = re.compile(r"(?:(?://|/\*)?\s*(?:\]\]>|-->)\s*(?:\*/)?|;)\Z")
 _WRAPPED_END_CHARS = 100
@@ -33,12 +32,21 @@ def scripts(source: str, marks: tuple[str, ...], limit: int) -> list[str]:
             begin = source.find(">", tag, at + TAG_CHARS) + 1
             if not begin or begin in found:
                 continue
-            closing = _CLOSING.search(source, begin)
-            end = closing.start() if closing is not None else len(source)
+            end = _closing(source, begin)
             if at < end <= begin + limit:
                 found[begin] = source[begin:end]
             at = max(at, end)
     return [found[begin] for begin in sorted(found)[:MAX_SCRIPTS]]
+
+
+def _closing(source: str, begin: int) -> int:
+    """Where the end tag of a script stands; the end of the source when there is none."""
+    at = source.find("</", begin)
+    while at >= 0:
+        if source[at + 2 : at + 8].lower() == "script":
+            return at
+        at = source.find("</", at + 2)
+    return len(source)
 
 
 def decoded(script: str) -> Any:

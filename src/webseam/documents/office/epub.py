@@ -13,7 +13,7 @@ from webseam.documents.html.escape import escape
 from webseam.documents.html.hidden import drop_hidden
 from webseam.documents.html.links import Base, page_links
 from webseam.documents.html.markdown import to_markdown
-from webseam.documents.html.page import drop_escapes_in, has_escapes
+from webseam.documents.html.page import drop_escapes_in
 from webseam.documents.html.parse import parse as parse_html
 from webseam.documents.html.tree import preorder
 from webseam.documents.office.archive import Archive
@@ -48,7 +48,7 @@ def read_epub(data: bytes, url: str, budget: Budget) -> Extract:
             continue
         text = decode(part.data, markup=True).text
         page = parse_html(text)
-        if has_escapes(text):
+        if page.escapes:
             extract.hidden += drop_escapes_in(page.html)
         extract.hidden += drop_hidden(page)[0]
         budget.parts -= _without_inner_links(page.html)
