@@ -84,7 +84,7 @@ class Head(msgspec.Struct, frozen=True):
 class Entry(NamedTuple):
     """An entry that was found. `body` is None while it has not been read."""
 
-    path: Path
+    path: str
     head: Head
     body: bytes | None
 
@@ -107,6 +107,7 @@ class Entries:
 
     def __init__(self, folder: Path, *, limit_bytes: int = LIMITS.cache_bytes, clock: Callable[[], float] = time.time) -> None:
         self.folder = folder
+        self._folder = str(folder)
         self.limit = limit_bytes
         self._slack = limit_bytes // 16
         self._clock = clock
@@ -145,24 +146,25 @@ class Entries:
             self.forget(head.key, asked)
             return False
         opening = _OPENING.pack(MAGIC, len(written), hashlib.sha256(written).digest())
-        fresh = self.folder / f".{os.getpid()}-{secrets.token_hex(8)}.new"
+        name = f".{os.getpid()}-{secrets.token_hex(8)}.new"
+        fresh = self._path(name)
         try:
-            self._make_room(fresh.name, _blocks(size))
+            self._make_room(name, _blocks(size))
             self._write(fresh, opening + written, body)
             place = self._place(head.key, asked)
-            _patiently(lambda: fresh.replace(place))
+            _patiently(lambda: os.replace(fresh, place))  # noqa: PTH105 - a Path takes longer to make than a file to replace
         except OSError:
             _remove(fresh)
             raise
         finally:
             with self._lock:
-                self._writing.pop(fresh.name, None)
+                self._writing.pop(name, None)
         return True
 
     def forget(self, key: str, asked: Mapping[str, str]) -> None:
         """Forget what a request with the headers `asked` would get. Raises `OSError`."""
         for entry in self._matching(key, asked):
-            _patiently(partial(entry.path.unlink, missing_ok=True))
+            _patiently(partial(_unlink, entry.path))
 
     def usage(self) -> Usage:
         """What lies here now, whoever put it there."""
@@ -171,13 +173,16 @@ class Entries:
 
     def clear(self) -> Usage:
         """Forget everything; what it was. Files that are not ours stay."""
-        removed = [one for one in self._lying() if _remove(self.folder / one.name) and _NAME.fullmatch(one.name)]
+        removed = [one for one in self._lying() if _remove(self._path(one.name)) and _NAME.fullmatch(one.name)]
         return Usage(len(removed), sum(one.size for one in removed))
 
     # ------------------------------------------------------------------------------------------- reading
 
-    def _slots(self, key: str) -> list[Path]:
-        return [self.folder / f"{key}.{slot}" for slot in range(SLOTS)]
+    def _path(self, name: str) -> str:
+        return f"{self._folder}{os.sep}{name}"
+
+    def _slots(self, key: str) -> list[str]:
+        return [self._path(f"{key}.{slot}") for slot in range(SLOTS)]
 
     def _matching(self, key: str, asked: Mapping[str, str]) -> Iterator[Entry]:
         for path in self._slots(key):
@@ -185,7 +190,7 @@ class Entries:
             if head is not None and _selects(head, asked):
                 yield Entry(path, head, None)
 
-    def _place(self, key: str, asked: Mapping[str, str]) -> Path:
+    def _place(self, key: str, asked: Mapping[str, str]) -> str:
         """The slot of what it replaces, else a free one, else that of the oldest."""
         heads = [(path, _head(path, key)) for path in self._slots(key)]
         for path, head in heads:
@@ -195,7 +200,7 @@ class Entries:
 
     # ------------------------------------------------------------------------------------------- writing
 
-    def _write(self, fresh: Path, opening: bytes, body: bytes) -> None:
+    def _write(self, fresh: str, opening: bytes, body: bytes) -> None:
         try:
             descriptor = os.open(fresh, _WRITE_FLAGS, 0o600)
         except FileNotFoundError:
@@ -223,7 +228,7 @@ class Entries:
             for one in self._lying():
                 unfinished = _UNFINISHED.fullmatch(one.name)
                 if one.name in self._writing or (
-                    unfinished and self._is_left_over(int(unfinished[1]), one.used_at) and _remove(self.folder / one.name)
+                    unfinished and self._is_left_over(int(unfinished[1]), one.used_at) and _remove(self._path(one.name))
                 ):
                     continue
                 total += one.size
@@ -232,7 +237,7 @@ class Entries:
             for one in sorted(entries):
                 if total <= self.limit - self._slack - size:
                     break
-                if _remove(self.folder / one.name):
+                if _remove(self._path(one.name)):
                     total -= one.size
             self._written = 0
             self._writing[name] = size
@@ -263,12 +268,12 @@ def _selects(head: Head, asked: Mapping[str, str]) -> bool:
     return head.selecting == selecting(",".join(head.selecting), asked)
 
 
-def _head(path: Path, key: str) -> Head | None:
+def _head(path: str, key: str) -> Head | None:
     read = _read(path, with_body=False)
     return read[0] if read is not None and read[0].key == key else None
 
 
-def _read(path: Path, *, with_body: bool) -> tuple[Head, bytes] | None:
+def _read(path: str, *, with_body: bool) -> tuple[Head, bytes] | None:
     """The head and, when it is wanted, the body in a file; None when there is none, or it is not whole, or not ours."""
     try:
         # By an opener, so that the descriptor is closed whatever it is of. A pipe or a link in our place is not waited for.
@@ -315,9 +320,14 @@ def _patiently(act: Callable[[], object]) -> None:
     act()
 
 
-def _remove(path: Path) -> bool:
+def _unlink(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108 - as above
+
+
+def _remove(path: str) -> bool:
     try:
-        path.unlink()
+        os.unlink(path)  # noqa: PTH108 - as above
     except OSError:
         return False
     return True
