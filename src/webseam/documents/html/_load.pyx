@@ -13,7 +13,10 @@ from webseam.documents.html.tree cimport Element
 
 from webseam.documents.html.concealment import Concealment
 from webseam.documents.html.hidden import Styles
-from webseam.documents.html.kept import CONTROLS, KEPT_ATTRIBUTES, SPECIAL, Seen, SPLIT_ATTRIBUTES, VALUE_CHARS, parsed, tex_of_script
+from webseam.documents.html.kept import (
+    CONTROLS, KEPT_ATTRIBUTES, LINKED_CHARS, MAX_LINKED_DATA, SPECIAL, SPLIT_ATTRIBUTES, VALUE_CHARS, Seen, is_linked_data,
+    parsed, tex_of_script,
+)
 from webseam.documents.html.load_in_python import RAW, VERBATIM, VOID, WITH_NEWLINE, attribute_value, closed_by, unescaped
 from webseam.documents.html.tree import BLOCK, MAX_DEPTH, MAX_ELEMENTS, is_block
 
@@ -203,6 +206,7 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
     cdef Element root = made("html", {}, True)
     cdef Element element = None, inner = None
     cdef list names = [], into = [], elements = [root], parents = [-1], ends = [1]
+    cdef list linked = []
     cdef dict concealed = {}
     cdef set controlled = set()
     cdef list numbers = []
@@ -366,7 +370,12 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
                 if is_template and attributes:
                     inner = element
                 elif flags & IS_RAW and tag == "script" and "type" in attributes:
-                    if (<str>attributes["type"]).startswith("math/tex"):
+                    value = attributes["type"]
+                    if is_linked_data(value):
+                        end = end_of_raw(text, at, size, html, tag)
+                        if end - at <= LINKED_CHARS and len(linked) < MAX_LINKED_DATA:
+                            linked.append(PyUnicode_Substring(html, at, end))
+                    elif value.startswith("math/tex"):
                         formula = tex_of_script(attributes["type"], html[at : end_of_raw(text, at, size, html, tag)])
                         element.children.append(formula)
                         elements.append(formula)
@@ -420,7 +429,7 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
         if inner is not None and element is not None and inner.blocky:
             element.blocky = True
     ends[0] = len(elements)
-    return parsed(root, Seen(elements, parents, ends, concealed, controlled), cut=cut, escapes=holds_escapes(text, size))
+    return parsed(root, Seen(elements, parents, ends, concealed, controlled, linked), cut=cut, escapes=holds_escapes(text, size))
 
 
 cdef int note_controls(dict attributes, set controlled) except -1:

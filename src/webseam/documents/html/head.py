@@ -55,7 +55,13 @@ _BYLINES = frozenset(
 _BY = re.compile(r"(?:by|written by|posted by|authors?|作者)\b\s?[:：|]?\s*", re.IGNORECASE)
 _AUTHOR_CHARS = 100
 _BREAK = "\n"
-_YEAR = re.compile(r"\b(?:19|20)[0-9]{2}\b")
+_BETWEEN = " \t,|•·–—-"
+# What follows a name on its line: when it was written.
+_WHEN = re.compile(
+    r"\b(?:(?:[0-9]{1,2}(?:st|nd|rd|th)?\s{1,3})?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s{0,3}[0-9]"
+    r"|[0-9]{1,4}[/.-][0-9]{1,2}[/.-]|(?:19|20)[0-9]{2}\b|updated\b|published\b|posted on\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,9 @@ def _below_heading(body: Element) -> tuple[str, str]:
                 date = iso_date(node.attrs.get("datetime", "")) or iso_date(" ".join(_short_text(node).split()))
             if not author and node.attrs and _is_byline(node):
                 lines = _short_text(node).split("\n")
-                author = next((name for line in lines if len(name := _author(line)) > 1 and not _YEAR.search(name)), "")
+                author = next(
+                    (name for line in lines if len(name := _author(_WHEN.split(line, maxsplit=1)[0].strip(_BETWEEN))) > 1), ""
+                )
         stack.extend(reversed(node.children))
     return author, date
 

@@ -42,6 +42,10 @@ VALUE_CHARS = LIMITS.url_chars + 1
 """Where an attribute's value is cut. One beyond any use (a data: URL in `src`) stays so; its beginning says what it is."""
 
 
+MAX_LINKED_DATA = 30
+LINKED_CHARS = 500_000
+"""Scripts of JSON-LD that are kept of a page, and how long one may be."""
+
 STYLE_CHARS = 65_536
 """Where a style is cut: what hides an element may stand at its end."""
 
@@ -60,6 +64,7 @@ class Seen:
     ends: list[int] = field(default_factory=list)  # where the elements in it are over
     concealed: dict[int, Concealment] = field(default_factory=dict)  # those that say of themselves that they are not shown
     opened: set[str] = field(default_factory=set)  # the ids that something on the page leads to or controls
+    linked_data: list[str] = field(default_factory=list)  # what stands in scripts of JSON-LD
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,11 @@ def parsed(html: Element, seen: Seen | None = None, *, cut: bool, escapes: bool 
             elif child.tag in ("body", "frameset") and body is None:
                 body = child
     return Parsed(html, head or Element("head"), body or html, seen or Seen([html], [-1], [1]), cut, escapes)
+
+
+def is_linked_data(kind: str) -> bool:
+    """Whether that is the type of a script of JSON-LD, as it is written on pages."""
+    return "ld+json" in kind.lower()
 
 
 def tex_of_script(kind: str, tex: str) -> Element | None:

@@ -17,6 +17,8 @@ from webseam.documents.html.hidden import Styles, hidden_by
 from webseam.documents.html.kept import (
     CONTROLS,
     KEPT_ATTRIBUTES,
+    LINKED_CHARS,
+    MAX_LINKED_DATA,
     SPECIAL,
     SPLIT_ATTRIBUTES,
     STYLE_CHARS,
@@ -24,6 +26,7 @@ from webseam.documents.html.kept import (
     Parsed,
     Seen,
     cut_value,
+    is_linked_data,
     parsed,
     tex_of_script,
 )
@@ -174,7 +177,10 @@ def load(html: str, cut: bool, newline_added: bool, raw_in_math: bool) -> Parsed
                     inner = element
                 elif raw and tag == "script":
                     end = _end_of_raw(html, at, tag)
-                    formula = tex_of_script(attributes.get("type", ""), html[at:end])
+                    kind = attributes.get("type", "")
+                    if is_linked_data(kind) and end - at <= LINKED_CHARS and len(noted.linked_data) < MAX_LINKED_DATA:
+                        noted.linked_data.append(html[at:end])
+                    formula = tex_of_script(kind, html[at:end])
                     if formula is not None:
                         element.children.append(formula)
                         _note(noted, formula, number, Concealment.NONE)

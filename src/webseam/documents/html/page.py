@@ -98,7 +98,7 @@ class _Shown(NamedTuple):
 
 def _shown(parsed: Parsed, text: str, url: str, *, links: bool) -> _Shown:
     base = Base(url, parsed.head)
-    data = linked_data(text)
+    data = linked_data(parsed.seen.linked_data)
     head = read_head(parsed, base, said_by(data))
     found = page_links(parsed.html, base) if links else ()
     hidden, let_be = drop_hidden(parsed, text)

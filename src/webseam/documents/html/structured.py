@@ -10,16 +10,13 @@ from html import unescape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webseam.documents.dates import iso_date
-from webseam.documents.html.scripts import decoded, scripts
+from webseam.documents.html.scripts import decoded
 from webseam.documents.html.tree import Element
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Node = dict[str, Any]
-
-LINKED_CHARS = 500_000
-"""Of one script of JSON-LD."""
 
 MAX_NODES = 500
 """Things that JSON-LD speaks of, and items of one list."""
@@ -103,10 +100,10 @@ class LinkedData:
         return ", ".join([*found][:5])
 
 
-def linked_data(source: str) -> LinkedData:
-    """The JSON-LD in the source of a page. What cannot be read is passed over."""
+def linked_data(scripts: Iterable[str]) -> LinkedData:
+    """The JSON-LD in the scripts of a page. What cannot be read is passed over."""
     nodes: list[Node] = []
-    for script in scripts(source, ("ld+json", "ld&#"), LINKED_CHARS):
+    for script in scripts:
         waiting = [decoded(script)]
         while waiting and len(nodes) < MAX_NODES:
             value = waiting.pop()
