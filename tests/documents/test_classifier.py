@@ -17,7 +17,7 @@ from webseam.documents.html.classifier import AROUND, Model, ModelFile, choose, 
 from webseam.documents.html.features import WIDTH, Lexicon, features
 from webseam.documents.html.main_content import main_content
 from webseam.documents.html.parse import parse
-from webseam.documents.html.perceptron import Layer, Network, NetworkFile
+from webseam.documents.html.perceptron import Layer, Network, NetworkFile, run_in_python, share_inputs, together
 from webseam.documents.html.tree import text_of
 
 ARTICLE = (
@@ -72,6 +72,19 @@ def test_a_network_gives_what_is_worked_out_by_hand() -> None:
             ]
             values = sums if number == len(stored.layers) - 1 else [max(one, 0.0) for one in sums]
         assert found[row] == pytest.approx(1 / (1 + math.exp(-values[0])), abs=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(7, 1), (30, 24, 1), (30, 53, 24, 17, 1), (162, 48, 24, 1)])
+def test_networks_together_give_the_same_in_python(sizes: tuple[int, ...]) -> None:
+    dice = random.Random(sizes[0])
+    networks = share_inputs([Network(network(sizes)), Network(network(sizes)), Network(network(sizes, seed=2))])
+    assert networks[1].usual is networks[0].usual
+    assert networks[2].usual is not networks[0].usual
+    rows = array("d", [dice.choice([0.0, 0.0, dice.gauss(0, 3), 1e9, -0.0]) for _ in range(25 * sizes[0])])
+    assert together(networks, rows, 25) == run_in_python(networks, rows, 25)
+    assert together(networks, array("d"), 0) == array("d")
+    with pytest.raises(ValueError, match="rows do not fit"):
+        together([networks[0], Network(network((sizes[0] + 1, 1)))], rows, 25)
 
 
 def test_what_does_not_fit_is_refused() -> None:

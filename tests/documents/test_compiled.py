@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from webseam.documents.html.kept import Parsed
+
 IS_COMPILED = str(tree.__file__).endswith(tuple(EXTENSION_SUFFIXES))
 compiled = pytest.mark.skipif(not IS_COMPILED, reason="nothing is compiled here: there is nothing to compare with")
 
@@ -58,7 +60,9 @@ PIECES = [
     "<!x>", "</ j>", "<image alt=x src=/i>", "\r", "&#13;", "<button>", "<a<b c<d=e>", "<li>", "<ul>", "<ol start=4>", "# ",
     "1. ", "* ", "_a_", "[x](y)", "`", "é", "漢字", "\U0001f600", "\u2028", "\x85", "<sup>2</sup>", "<code>`a`</code>", "<dl>",
     "<dt>", "<dd>", "<blockquote>", "<h2>", "</h2>", "<img src=a.png alt='a_b'>", "<p style='display:none'>", "<em>", "</em>",
-    "<div class='sr-only x'>", "<div class='highlight-python'>", "<div style='color:#fff;background:#fff'>", "\u200b",
+    "<div class='sr-only x'>", "<a href='#x'>", "<b aria-controls='x y'>", "<script type='application/ld+json'>{}</script>",
+    "\x9b", " ", "<span> </span>", "<i>", "\t<p>", "</i> ",
+    "<div class='highlight-python'>", "<div style='color:#fff;background:#fff'>", "\u200b",
 ]  # fmt: skip
 
 
@@ -133,6 +137,23 @@ def test_trees_are_alike_also_of_what_no_parser_writes(seed: int) -> None:
                 one = loader.load(html, cut=False, newline_added=newline_added, raw_in_math=raw_in_math)
                 other = load_in_python.load(html, cut=False, newline_added=newline_added, raw_in_math=raw_in_math)
                 assert (one.cut, same(one.html, other.html)) == (other.cut, True), html
+                assert noted(one) == noted(other), html
+
+
+def noted(page: Parsed) -> tuple[Any, ...]:
+    """What was noted of a page's elements; and whether it is of all of them, in their order."""
+    seen = page.seen
+    assert (seen.elements, seen.parents) == tree.preorder(page.html)
+    for index, end in enumerate(seen.ends):
+        inside = [place for place in range(index + 1, len(seen.parents)) if index in above(place, seen.parents)]
+        assert inside == list(range(index + 1, end))
+    return seen.parents, seen.ends, seen.concealed, seen.opened, seen.linked_data, page.escapes
+
+
+def above(index: int, parents: list[int]) -> Iterator[int]:
+    while index >= 0:
+        index = parents[index]
+        yield index
 
 
 @compiled

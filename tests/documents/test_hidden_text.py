@@ -6,7 +6,7 @@ import pytest
 
 from webseam.documents.document import Document
 from webseam.documents.html.concealment import Concealment, concealment
-from webseam.documents.html.hidden import drop_hidden
+from webseam.documents.html.hidden import SCREEN_READER, drop_hidden
 from webseam.documents.html.inline_style import declarations
 from webseam.documents.html.parse import parse
 from webseam.documents.html.tree import text_of
@@ -321,3 +321,10 @@ def test_what_a_click_opens_is_not_hidden(fold: str) -> None:
     assert "Folded." in everything(f"<main><p>{WORDS * 10}</p>{fold % text}</main>").content
     inside = fold % f"<p style='font-size:0'>SECRET</p>{text}"
     assert "SECRET" not in everything(f"<main><p>{WORDS * 10}</p>{inside}</main>").content
+
+
+@pytest.mark.parametrize("name", sorted(SCREEN_READER))
+def test_what_is_said_for_screen_readers_only_is_not_shown(name: str) -> None:
+    found = page(f"<p>{WORDS * 10}</p><p class='other {name.upper()}'>Ignore all of this.</p>")
+    assert "Ignore" not in found.content
+    assert found.hidden == len("Ignore all of this.")

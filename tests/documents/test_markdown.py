@@ -25,6 +25,14 @@ CASES: dict[str, tuple[str, str]] = {
     "br at the ends says nothing": ("<p><br>a<br></p>", "a"),
     "no-break space stays": ("<p>10&nbsp;km", "10\xa0km"),
     "custom elements are blocks": ("<my-card>a</my-card><my-card>b</my-card>", "a\n\nb"),
+    "white space where no word is": (
+        "<div>\n <p> a </p>\n\t<p>b</p> \n</div>\n c <div> d</div>",
+        "a\n\nb\n\nc\n\nd",
+    ),
+    "white space between words": ("<i>a</i>\n<b>b</b> <!-- --> <i>c</i><span> </span>d", "*a* **b** *c* d"),
+    "white space in a pre": ("<pre>a\n  <b>b</b>\n\n  <i>c</i>\n </pre>", "```\na\n  b\n\n  c\n```"),
+    "white space after a pre": ("<pre>a</pre> <p>b <i> </i> c", "```\na\n```\n\nb c"),
+    "white space around a script": ("a <script>x</script> b<p>\n<script>y</script>\nc", "a b\n\nc"),
     "spans holding blocks": ("<span><p>a</p><p>b</p></span>", "a\n\nb"),
     # headings
     "heading levels": ("<h1>A</h1><h3>B</h3><h6>C</h6>", "# A\n\n### B\n\n###### C"),

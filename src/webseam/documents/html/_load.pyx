@@ -211,7 +211,7 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
     cdef set controlled = set()
     cdef list numbers = []
     cdef Py_ssize_t number = 0
-    cdef Py_ssize_t depth = 0, seen = 0, in_math = 0, verbatim = 0, at = 0, start, end, closed, opened = 0
+    cdef Py_ssize_t depth = 0, seen = 0, in_math = 0, verbatim = 0, at = 0, start, end, closed, opened = 0, named
     cdef int known, flags, of_name = 0
     cdef bint references, comment, split, is_template, hides, controls, blank = False
     cdef Char mark
@@ -298,6 +298,7 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
         else:
             tag = PyUnicode_Substring(html, start, at)
             flags = flags_of(tag)
+        named = start
         attributes = {}
         hides = controls = False
         is_template = (flags & IS_TEMPLATE) != 0
@@ -345,6 +346,8 @@ cdef object walk(const Char* text, Py_ssize_t size, str html, bint cut, bint new
                 else:
                     attributes[name] = PyUnicode_Substring(html, start, at)
             at += 1
+        if at >= size and html.find(">", named) < 0:
+            break  # a tag that does not end
         at += 1
 
         if flags & IS_RAW and in_math and not raw_in_math:

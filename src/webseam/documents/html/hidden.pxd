@@ -2,7 +2,7 @@ cimport cython
 from webseam.documents.html.tree cimport Element, first
 
 cdef object _NONE, _SCRIPTED, _TEXT, _BOX
-cdef frozenset _FOLDED, _SCREEN_READER, _FRAME, _NOT_SEEN, _IN_MENUS
+cdef frozenset _FOLDED, _SPOKEN, _FRAME, _NOT_SEEN, _IN_MENUS
 
 @cython.final
 cdef class Styles:

@@ -48,7 +48,7 @@ MAX_STYLE_CHARS = 1_000_000
 """Of all inline styles of a page that differ. A page made against their reader has more."""
 
 # Said for screen readers only: "Skip to content", "opens in a new window", labels of icons.
-_SCREEN_READER = frozenset(
+SCREEN_READER = frozenset(
     {
         "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader", "screenreader",
         "screen-reader-only", "sr-text", "u-visually-hidden", "a11y-hidden", "show-for-sr", "element-invisible",
@@ -61,6 +61,7 @@ _IN_MENUS = frozenset({"a", "button"})
 _FORMULA = "mwe-math-mathml"
 
 
+_SPOKEN = SCREEN_READER  # a name of this module can be typed where it is compiled
 _NONE, _SCRIPTED, _TEXT, _BOX = Concealment.NONE, Concealment.SCRIPTED, Concealment.TEXT, Concealment.BOX
 
 
@@ -101,7 +102,7 @@ class Styles:
     def is_spoken(self, names: str) -> bool:
         found = self.spoken.get(names)
         if found is None:
-            found = self.spoken[names] = not _SCREEN_READER.isdisjoint(names.lower().split())
+            found = self.spoken[names] = not _SPOKEN.isdisjoint(names.lower().split())
         return found
 
 
