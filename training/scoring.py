@@ -40,7 +40,7 @@ _TARGET = r"\((?:\\.|[^()\\\n]|\((?:\\.|[^()\\\n])*\))*\)"
 _FENCE = re.compile(r"^([ \t>]*)(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _PICTURE = re.compile(r"!\[(?:\\.|[^\[\]\\])*\]" + _TARGET)
 _LINK_END = re.compile(r"(?<!\\)\]" + _TARGET)
-_DEFINITION = re.compile(r"^[ \t>]*\[[^\]\n]{1,100}\]:[ \t]*\S+[^\n]*$", re.MULTILINE)
+_DEFINITION = re.compile(r"^[ \t>]*\[[^\]\n^][^\]\n]{0,100}\]:[ \t]*\S+(?:[ \t]+[\"'(][^\n]*)?[ \t]*$", re.MULTILINE)
 _AUTOLINK = re.compile(r"(?<!\\)<(?:https?|mailto):[^<>\s]*>")
 # Tags that Markdown has no mark for, and that writers of it leave in.
 _TAG = re.compile(
@@ -60,9 +60,9 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
 def plain(markdown: str) -> str:
     """The text of `markdown` without its marks, link targets and pictures."""
     text = _FENCE.sub(r"\1", markdown)
+    text = _DEFINITION.sub(" ", text)  # before a link that begins a line, with a colon behind it, looks like one
     text = _PICTURE.sub(" ", text)
     text = _LINK_END.sub("]", text)
-    text = _DEFINITION.sub(" ", text)
     text = _AUTOLINK.sub(" ", text)
     text = _TAG.sub(" ", text)
     text = _ORDERED.sub(r"\1", text)

@@ -366,7 +366,7 @@ CASES: list[Case] = [
             f'<p>Look <img src="{_PNG}" alt="A quay"> there</p>',
             (r"Look", r"there"),
             (r"base64|iVBOR",),
-            "Look A quay there",
+            "Look ![A quay]() there",
         ),
         (
             "lazy pictures are found",

@@ -79,7 +79,12 @@ CASES: dict[str, tuple[str, str]] = {
     "picture": ('<img src="/a.png" alt="A dog">', "![A dog](https://example.com/a.png)"),
     "picture without alt": ('<img src="a.png">', "![](https://example.com/dir/a.png)"),
     "decoration": ('<p>x<img src="a.png" alt="">', "x"),
-    "base64": ('<p><img src="data:image/png;base64,AAAA" alt="Chart">', "Chart"),
+    "base64": ('<p><img src="data:image/png;base64,AAAA" alt="Chart">', "![Chart]()"),
+    "a lazy picture beside itself": (
+        '<img src="data:image/gif;base64,R0" alt="A [b]"><noscript><img src="/r.jpg" alt="A [b]"></noscript>',
+        "![A \\[b\\]](https://example.com/r.jpg)",
+    ),
+    "a link around a picture without an address": ('<a href="/x"><img src="data:," alt="A"></a>', "[A](https://example.com/x)"),
     "lazy picture": ('<img src="data:image/gif;base64,R0" data-src="/r.jpg" alt="A">', "![A](https://example.com/r.jpg)"),
     "blank picture": ('<img src="/blank.gif" data-src="/r.jpg" alt="A">', "![A](https://example.com/r.jpg)"),
     "srcset": ('<img srcset="/s.jpg 1x, /l.jpg 2x" alt="A">', "![A](https://example.com/s.jpg)"),

@@ -23,16 +23,16 @@ cdef class _Walk:
     cdef str href
 
     @cython.locals(index=Py_ssize_t, tag=str, path="long long", known=tuple)
-    cdef element(self, Element element, Py_ssize_t parent, Py_ssize_t context, Py_ssize_t depth, bint in_link)
+    cdef element(self, Element element, Py_ssize_t parent, Py_ssize_t context, Py_ssize_t depth, str link)
     @cython.locals(said=str, found=tuple, place=Py_ssize_t)
     cdef tuple names(self, dict attributes)
-    @cython.locals(begin=Py_ssize_t, place=Py_ssize_t, inner=Element, tag=str)
-    cdef children(self, Element element, Py_ssize_t holder, Py_ssize_t context, Py_ssize_t depth, bint in_link)
+    @cython.locals(begin=Py_ssize_t, place=Py_ssize_t, inner=Element, tag=str, in_link=bint, around=str)
+    cdef children(self, Element element, Py_ssize_t holder, Py_ssize_t context, Py_ssize_t depth, str link)
     @cython.locals(element=Element, tag=str, linked=bint)
     cdef part(self, child, bint in_link)
-    @cython.locals(text=str, first=list, count=Py_ssize_t)
+    @cython.locals(text=str, first=list, count=Py_ssize_t, href=str)
     cdef end(
-        self, Element element, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t holder, Py_ssize_t context, Py_ssize_t depth
+        self, Element element, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t holder, Py_ssize_t context, Py_ssize_t depth, str link
     )
 
 @cython.locals(

@@ -78,7 +78,7 @@ class Blocks:
 def blocks_of(body: Element) -> Blocks:
     """The blocks of a page whose hidden text has been dropped."""
     walk = _Walk()
-    walk.element(body, -1, 0, 0, False)
+    walk.element(body, -1, 0, 0, None)
     return walk.blocks
 
 
@@ -97,8 +97,8 @@ class _Walk:
         self.picture = False
         self.href = ""
 
-    def element(self, element: Element, parent: int, context: int, depth: int, in_link: bool) -> None:
-        """A block element."""
+    def element(self, element: Element, parent: int, context: int, depth: int, link: str | None) -> None:
+        """A block element; `link` is where the link leads that is around it."""
         blocks = self.blocks
         tag = element.tag
         index = len(blocks.parents)
@@ -115,7 +115,7 @@ class _Walk:
             blocks.names.append(())
             blocks.named.append(0)
         blocks.signatures.append(self.paths.setdefault(path, len(self.paths) + 1))
-        self.children(element, index, context | _BIT.get(tag, 0), depth + 1, in_link)
+        self.children(element, index, context | _BIT.get(tag, 0), depth + 1, link)
 
     def names(self, attributes: dict[str, str]) -> tuple[tuple[str, ...], int, int]:
         """The words of an element's class, id and role, the number of the first three, and their place in `Blocks.said`."""
@@ -138,9 +138,10 @@ class _Walk:
             known = self.known[key] = (found, self.firsts.setdefault(found[:3], len(self.firsts)), place)
         return known
 
-    def children(self, element: Element, holder: int, context: int, depth: int, in_link: bool) -> None:
+    def children(self, element: Element, holder: int, context: int, depth: int, link: str | None) -> None:
         """What a block element, or an inline one that holds blocks, has in it."""
         begin = place = 0
+        in_link = link is not None
         for child in element.children:
             if isinstance(child, str):
                 self.part(child, in_link)
@@ -149,20 +150,21 @@ class _Walk:
             inner = child
             if inner.blocky:
                 if begin < place:
-                    self.end(element, begin, place, holder, context, depth)
+                    self.end(element, begin, place, holder, context, depth, link)
                 begin = place + 1
                 tag = inner.tag
                 if tag in _IGNORED:
                     pass
                 elif is_block(tag):
-                    self.element(inner, holder, context, depth, in_link)
+                    self.element(inner, holder, context, depth, link)
                 else:
-                    self.children(inner, holder, context | _BIT.get(tag, 0), depth, in_link or tag == "a")
+                    around = inner.attrs.get("href", "") if tag == "a" else link
+                    self.children(inner, holder, context | _BIT.get(tag, 0), depth, around)
             else:
                 self.part(inner, in_link)
             place += 1
         if begin < place:
-            self.end(element, begin, place, holder, context, depth)
+            self.end(element, begin, place, holder, context, depth, link)
 
     def part(self, child: Child, in_link: bool) -> None:
         if isinstance(child, str):
@@ -189,9 +191,10 @@ class _Walk:
             for inner in element.children:
                 self.part(inner, linked)
 
-    def end(self, element: Element, begin: int, end: int, holder: int, context: int, depth: int) -> None:
+    def end(self, element: Element, begin: int, end: int, holder: int, context: int, depth: int, link: str | None) -> None:
         """The run `element.children[begin:end]` is over."""
         blocks = self.blocks
+        href = self.href or link
         text = squeeze(self.pieces[0] if len(self.pieces) == 1 else "".join(self.pieces))
         self.pieces.clear()
         if text and len(blocks.texts) < MAX_BLOCKS:
@@ -206,10 +209,10 @@ class _Walk:
             blocks.tags.append(blocks.element_tags[holder])
             blocks.begins.append((element, begin))
             blocks.ends.append(end)
-            if self.href:
-                blocks.linked.add(self.href)
+            if href:
+                blocks.linked.add(href)
         elif self.picture and not text:
-            blocks.pictures.append((element, begin, end, len(blocks.texts), self.href))
+            blocks.pictures.append((element, begin, end, len(blocks.texts), href or ""))
         self.linked = self.bits = 0
         self.picture = False
         self.href = ""

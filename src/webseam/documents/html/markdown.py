@@ -53,6 +53,9 @@ _WRITTEN_INLINE = frozenset(
 
 _EMPTY_PICTURE = re.compile(r"(?:blank|spacer|pixel|transparent|1x1|placeholder|loading)[^/]*\.(?:gif|png|svg)", re.IGNORECASE)
 
+# A picture that waits for a script, beside itself for readers without one.
+_TWICE = re.compile(r"!\[((?:[^\[\]\\]|\\.){0,500})\]\(\)\s*(?=!\[\1\]\()")
+
 
 class _Flow:
     """Blocks as they come, and the line being gathered."""
@@ -171,6 +174,8 @@ class _Writer:
         if not into.line:
             return
         gathered = "".join(into.line)
+        if "]()" in gathered:
+            gathered = _TWICE.sub("", gathered)
         into.line.clear()
         for text in paragraphs(gathered):
             if self.card and "](" not in text:
@@ -388,9 +393,9 @@ class _Writer:
             return ""  # the Standard's mark of a decoration (section 4.8.4.4.4)
         alt = escape(alt, True)
         url = self.picture_address(attributes)
-        if not url:
-            return alt
-        return f"![{alt}]({url})"
+        if not url and self.link:
+            return alt  # it is what the link says
+        return f"![{alt}]({url})" if url or alt else ""
 
     def picture_address(self, attributes: dict[str, str]) -> str:
         """Where the picture is: lazy pages put a blank one, or none, in `src`."""
