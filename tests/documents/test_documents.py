@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.documents.packages import archive, book, pdf, relations, slides, word, workbook
+from tests.documents.packages import archive, book, pdf, relations, set_pdf, slides, word, workbook
 
 from webseam.documents.document import Document
 from webseam.documents.read import read
@@ -63,6 +63,85 @@ def test_a_page_that_is_turned_reads_as_it_is_shown() -> None:
 
 def test_one_page_has_no_mark_and_words_of_a_pdf_are_no_markdown() -> None:
     assert document(pdf(1, "# a *star* [Page 7] <b>")).content == "\\# a \\*star\\* [Page 7] \\<b>"
+
+
+def test_a_page_whose_size_stands_with_its_parent_is_read_to_its_edges() -> None:
+    found = document(set_pdf([(50, 825, 11, "Above the edge of a page of Letter size.")]))
+    assert (found.content, found.hidden) == ("Above the edge of a page of Letter size.", 0)
+
+
+TEXT = [(50, 600, 11, "Words of the page, which go on for a while."), (50, 400, 11, "And more of them, farther down.")]
+
+
+def in_pages(count: int, *lines: tuple[int, int, int, str]) -> Document:
+    """A PDF of `count` pages with the same lines on each, but that N is a number that counts up and M one that does not."""
+    pages = [
+        [(x, y, size, words.replace("N", str(page + 1)).replace("M", str(37 * page + 5))) for x, y, size, words in lines]
+        for page in range(count)
+    ]
+    return document(set_pdf(*([*page, *TEXT] for page in pages)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "left"),
+    [
+        ([(50, 30, 9, "Page N of 6")], []),
+        ([(290, 30, 11, "- N -")], []),
+        ([(290, 30, 9, "100N")], []),
+        ([(50, 800, 9, "Annual Report 2024")], ["Annual Report 2024"]),
+        ([(50, 800, 9, "Annual Report 2024"), (500, 800, 9, "N")], ["Annual Report 2024 1"]),
+        ([(50, 800, 9, "N"), (400, 800, 9, "CHAPTER 1. TIDES")], ["1 CHAPTER 1. TIDES"]),
+        ([(50, 30, 9, "The Company | N")], ["The Company | 1"]),
+        ([(50, 30, 9, "Status 2024-05, page N")], ["Status 2024-05, page 1"]),
+    ],
+)
+def test_running_lines_of_a_pdf_are_dropped_but_for_the_first_and_counted(
+    lines: list[tuple[int, int, int, str]], left: list[str]
+) -> None:
+    found = in_pages(6, *lines)
+    words = {words for _, _, _, words in TEXT}
+    shown = [block for block in found.content.split("\n\n") if block not in words and not block.startswith("[Page ")]
+    assert shown == left
+    assert found.notes == (f"Headers, footers and page numbers that return were left out: {6 - len(left)} lines.",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        (50, 800, 11, "Invoice 100N"),
+        (50, 800, 11, "Invoice number: 100N"),
+        (50, 800, 20, "Step N"),
+        (50, 800, 20, "N"),
+        (50, 800, 11, "QN 2024 results"),
+        (50, 800, 11, "Room M"),
+        (290, 800, 11, "M"),
+        (50, 500, 11, "Total: M.50 EUR"),
+        (50, 500, 11, "Page N"),
+        (50, 500, 11, "All is well."),
+        (50, 800, 20, "The Company"),
+    ],
+)
+def test_what_a_page_says_stays_although_its_neighbours_say_nearly_the_same(line: tuple[int, int, int, str]) -> None:
+    found = in_pages(6, line)
+    pages = found.content.split("[Page ")[1:]
+    for page, text in enumerate(pages):
+        assert line[3].replace("N", str(page + 1)).replace("M", str(37 * page + 5)) in text
+    assert found.notes == ()
+
+
+def test_a_header_that_changes_with_the_chapter_is_dropped_in_each() -> None:
+    pages = [[(50, 800, 9, f"Chapter {page // 5 + 1}"), (500, 800, 9, str(page + 1)), *TEXT] for page in range(15)]
+    found = document(set_pdf(*pages))
+    assert [found.content.count(f"Chapter {number} ") for number in (1, 2, 3)] == [1, 1, 1]
+
+
+def test_headers_that_take_turns_are_dropped_and_lines_of_few_pages_are_not() -> None:
+    turns = [[(50, 800, 9, "Left Title" if page % 2 else "Right Title"), *TEXT] for page in range(8)]
+    assert document(set_pdf(*turns)).content.count(" Title") == 2
+    few = [[(50, 800, 9, "A remark" if page < 4 else f"Word {page * 7}"), *TEXT] for page in range(10)]
+    assert document(set_pdf(*few)).content.count("A remark") == 4
+    moved = [[(50, 800 - 12 * page, 9, "A remark"), *TEXT] for page in range(6)]
+    assert document(set_pdf(*moved)).content.count("A remark") == 6
 
 
 @pytest.mark.parametrize(
