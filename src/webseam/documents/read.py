@@ -10,6 +10,7 @@ from webseam.documents.decode import decode
 from webseam.documents.document import Document
 from webseam.documents.extract import Budget, Extract, too_long
 from webseam.documents.invisible import drop_invisible
+from webseam.documents.json_text import without_base64
 from webseam.documents.sniff import Form, charset_of, judge, size_of
 from webseam.documents.text import as_markdown, drop_comments, drop_front_matter, markdown_links, markdown_title
 from webseam.errors import DocumentError
@@ -84,6 +85,10 @@ def read(
         title = " ".join((title or markdown_title(text)).split())[: LIMITS.title_chars]
         found = markdown_links(text, url) if links else ()
     notes = [decoded.note] if decoded.note else []
+    if judged.form is Form.JSON:
+        text, strings, chars = without_base64(text)
+        if strings:
+            notes.append(f"Base64 (pictures, files) was left out: {chars:,} characters in {strings:,} strings.")
     text, truncated = _bounded(text, notes, limit=LIMITS.page_chars - FENCE_CHARS)
     content = as_markdown(text, judged)
     if not content.strip():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from webseam.config import LIMITS
 from webseam.documents.html.code import fenced
 from webseam.documents.html.links import MAX_LINKS, Base
+from webseam.documents.json_text import readable
 from webseam.documents.sniff import Form
 from webseam.documents.tabular import cell, table
 
@@ -32,9 +33,6 @@ _LINK = re.compile(
     r"\]\(\s{0,9}<?([^\s()<>]{1,8192})|<(https?://[^\s<>]{1,8192})>|^ {0,3}\[[^\]\n]{1,200}\]:\s{1,9}<?(\S{1,8192})",
     re.MULTILINE,
 )
-_BRACKETS = re.compile(r"[\[\]{}]")
-_FORMATTED_CHARS = 500_000
-_FORMATTED_DEPTH = 40
 
 
 def as_markdown(text: str, judged: Judged) -> str:
@@ -42,7 +40,7 @@ def as_markdown(text: str, judged: Judged) -> str:
     if judged.form in (Form.PLAIN, Form.MARKDOWN):
         return text.strip("\n").rstrip()
     if judged.form is Form.JSON:
-        return fenced(_readable_json(text), "json")
+        return fenced(readable(text), "json")
     if judged.form is Form.CSV and (rows := _small_table(text, judged.content_type)):
         return table(rows)
     language = {Form.CSV: "csv", Form.XML: "xml"}.get(judged.form, judged.language)
@@ -162,25 +160,3 @@ def markdown_links(markdown: str, url: str) -> tuple[str, ...]:
             if len(found) >= MAX_LINKS:
                 break
     return tuple(found)
-
-
-def _readable_json(text: str) -> str:
-    """JSON on one line put on many, so that a window or a search has lines to show; anything else as it is."""
-    if "\n" in text.strip() or len(text) > _FORMATTED_CHARS or _depth(text) > _FORMATTED_DEPTH:
-        return text
-    import msgspec
-
-    try:
-        formatted = msgspec.json.format(text, indent=2)
-    except (msgspec.DecodeError, RecursionError):
-        return text
-    return formatted if len(formatted) <= LIMITS.page_chars else text
-
-
-def _depth(text: str) -> int:
-    """How deep brackets nest, those in strings counted too: indenting what is deep would multiply its size."""
-    depth = deepest = 0
-    for bracket in _BRACKETS.findall(text):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
