@@ -14,6 +14,7 @@ from webseam.errors import DocumentError
 
 RUSSIAN = "Привет, мир! Это обычный русский текст, который мы хотим прочитать без ошибок."
 JAPANESE = "日本語のテキストです。これは宣言のない文字コードで書かれています。"
+KOREAN = "조석은 달과 태양의 인력 때문에 바닷물의 높이가 주기적으로 변하는 현상이다."
 CHINESE = "你好，这是一个没有声明编码的中文网页，我们想要正确地读取它的内容。"
 
 
@@ -160,10 +161,35 @@ def test_a_declaration_that_utf_8_belies_is_not_believed() -> None:
     assert "it is UTF-8" in found.notes[0]
 
 
-def test_a_declaration_of_utf_8_that_the_bytes_belie_is_not_believed() -> None:
-    found = document(f"<p>{RUSSIAN * 3}".encode("cp1251"), "text/html; charset=utf-8")
-    assert found.content == RUSSIAN * 3
-    assert found.encoding == "windows-1251"
+@pytest.mark.parametrize(
+    ("text", "codec", "encoding"),
+    [
+        (RUSSIAN, "cp1251", "windows-1251"),
+        (JAPANESE, "shift_jis", "shift_jis"),
+        (CHINESE, "gbk", "gb18030"),
+        (KOREAN, "euc_kr", "euc-kr"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("start", "content_type"),
+    [
+        ("<p>", "text/html; charset=utf-8"),
+        ("<!doctype html><meta charset='utf-8'><p>", "text/html"),
+        ("<meta http-equiv=Content-Type content='text/html; charset=UTF-8'><p>", "text/html; charset=UTF-8"),
+        ("<?xml version='1.0' encoding='utf-8'?><html><p>", "application/xhtml+xml"),
+    ],
+)
+def test_a_declaration_of_utf_8_that_the_bytes_belie_is_not_believed(
+    text: str, codec: str, encoding: str, start: str, content_type: str
+) -> None:
+    found = document((start + text * 3).encode(codec), content_type)
+    assert (found.content, found.encoding) == (text * 3, encoding)
+    assert "(the bytes are not the utf-8 they are said to be)" in found.notes[0]
+
+
+def test_a_declaration_that_is_another_script_is_not_believed() -> None:
+    found = document(f"<meta charset=euc-kr><p>{JAPANESE * 3}".encode("shift_jis"), "text/html")
+    assert (found.content, found.encoding) == (JAPANESE * 3, "shift_jis")
 
 
 def test_a_stray_byte_does_not_change_the_encoding() -> None:
