@@ -11,8 +11,9 @@ from webseam.documents.document import Document
 from webseam.documents.extract import Budget, Extract, too_long
 from webseam.documents.invisible import drop_invisible
 from webseam.documents.json_text import without_base64
+from webseam.documents.markdown_hidden import drop_hidden
 from webseam.documents.sniff import Form, charset_of, judge, size_of
-from webseam.documents.text import as_markdown, drop_comments, drop_front_matter, markdown_links, markdown_title
+from webseam.documents.text import as_markdown, drop_front_matter, markdown_links, markdown_title
 from webseam.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ def read(
     found: tuple[str, ...] = ()
     if judged.form is Form.MARKDOWN:
         text, title = drop_front_matter(text)
-        text, commented = drop_comments(text)
-        hidden += commented
+        text, unseen = drop_hidden(text)
+        hidden += unseen
         title = " ".join((title or markdown_title(text)).split())[: LIMITS.title_chars]
         found = markdown_links(text, url) if links else ()
     notes = [decoded.note] if decoded.note else []

@@ -19,7 +19,6 @@ from webseam.documents.tabular import cell, table
 if TYPE_CHECKING:
     from webseam.documents.sniff import Judged
 
-_COMMENT_OR_FENCE = re.compile(r"<!--|^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _HEADING = re.compile(r" {0,3}#{1,2} +(.{1,1000}?)[ #]*$")
 _FRONT_MATTER_KEY = {
     "---": re.compile(r"[\w\"'][^\n:]{0,100}:(?:[ \t]|$)"),  # YAML
@@ -72,31 +71,6 @@ def _delimiter(text: str) -> str:
     """What divides the fields: the commonest of three in the first line; many a "CSV" has semicolons or tabs."""
     first = text.lstrip("\n").partition("\n")[0]
     return max(",;\t", key=first.count)
-
-
-def drop_comments(markdown: str) -> tuple[str, int]:
-    """Markdown without HTML comments, which nobody sees where it is shown, outside fences; and how many characters went."""
-    if "<!--" not in markdown:
-        return markdown, 0
-    kept: list[str] = []
-    dropped = 0
-    kept_from = position = 0
-    while match := _COMMENT_OR_FENCE.search(markdown, position):
-        if match[1]:  # a fence: what it holds is shown as it is
-            length = min(len(match[1]), 100)
-            closing = re.compile(rf"^ {{0,3}}{match[1][0]}{{{length},}}[ \t]*$", re.MULTILINE).search(markdown, match.end())
-            if closing is None:
-                break
-            position = closing.end()
-            continue
-        end = markdown.find("-->", match.end())
-        kept.append(markdown[kept_from : match.start()])
-        if end < 0:
-            return "".join(kept), dropped + len(markdown) - match.end()
-        dropped += end - match.end()
-        kept_from = position = end + 3
-    kept.append(markdown[kept_from:])
-    return "".join(kept), dropped
 
 
 def drop_front_matter(markdown: str) -> tuple[str, str]:
