@@ -144,6 +144,46 @@ def test_headers_that_take_turns_are_dropped_and_lines_of_few_pages_are_not() ->
     assert document(set_pdf(*moved)).content.count("A remark") == 6
 
 
+@pytest.mark.parametrize("name", ["(anonymous)", "anonymous", "Untitled", "(unspecified)", " ", "None"])
+def test_what_a_program_writes_for_want_of_a_name_is_no_author_and_no_title(name: str) -> None:
+    said = name.replace("(", "\\(").replace(")", "\\)")
+    found = document(set_pdf([(50, 700, 20, "The heading"), *TEXT], info=f"/Title({said})/Author({said})"))
+    assert (found.title, found.author) == ("The heading", "")
+    found = document(described(f"<dc:title>{name}</dc:title><dc:creator>{name}</dc:creator>"))
+    assert (found.title, found.author) == ("", "")
+
+
+@pytest.mark.parametrize("name", ["openpyxl", "python-docx", "Microsoft Office User", "Windows User"])
+def test_a_program_is_no_author_but_may_be_a_title(name: str) -> None:
+    found = document(described(f"<dc:title>{name}</dc:title><dc:creator>{name}</dc:creator>"))
+    assert (found.title, found.author) == (name, "")
+    found = document(set_pdf(TEXT, info=f"/Title({name})/Author({name})"))
+    assert (found.title, found.author) == (name, "")
+
+
+@pytest.mark.parametrize(
+    ("created", "changed", "date"),
+    [
+        ("2024-05-06T00:00:00Z", "2025-01-02T03:04:05Z", "2025-01-02T03:04:05Z"),
+        ("2024-05-06T00:00:00Z", "2013-12-23T23:15:00Z", "2024-05-06T00:00:00Z"),
+        ("2024-05-06T00:00:00Z", "2020-01-01T00:00:00Z", "2024-05-06T00:00:00Z"),
+        ("2024-05-06T00:00:00Z", "", "2024-05-06T00:00:00Z"),
+        ("2024-05-06T00:00:00Z", "2024-05-06T10:00:00Z", "2024-05-06T10:00:00Z"),
+        ("2013-12-23T23:15:00Z", "2013-12-23T23:15:00Z", ""),
+    ],
+)
+def test_the_date_is_the_last_change_but_never_before_a_document_was_there(created: str, changed: str, date: str) -> None:
+    metadata = f"<dcterms:created>{created}</dcterms:created><dcterms:modified>{changed}</dcterms:modified>"
+    assert document(described(metadata)).date == date
+
+
+def described(metadata: str) -> bytes:
+    """A DOCX with these metadata."""
+    spaces = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
+    core = f"<cp:coreProperties xmlns:cp='x' {spaces}>{metadata}</cp:coreProperties>"
+    return word(paragraph(run("words")), {"docProps/core.xml": core})
+
+
 @pytest.mark.parametrize(
     ("data", "kind", "words"),
     [

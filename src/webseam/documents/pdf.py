@@ -17,7 +17,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webseam.config import LIMITS
-from webseam.documents.extract import Extract, iso_date
+from webseam.documents.extract import Extract, given_author, given_title, iso_date, last_date
 from webseam.documents.html.escape import escape, line_start
 from webseam.documents.invisible import drop_invisible
 from webseam.documents.pdf_layout import Block, Piece, page_blocks
@@ -178,14 +178,14 @@ class _Pdf:
 
     def _describe(self, extract: Extract, pages: list[list[Block]]) -> None:
         said = self._document.get_metadata_dict(skip_empty=True)
-        title = " ".join(said.get("Title", "")[: LIMITS.title_chars].split())
+        title = given_title(said.get("Title", "")[: LIMITS.title_chars])
         if not title or _NO_TITLE.match(title):
             first = [block for block in pages[0] if block.text and not block.table] if pages else []
             largest = max(first, key=lambda block: block.size, default=None)
             title = " ".join(largest.text.split()) if largest and len(largest.text) <= LIMITS.title_chars else ""
         extract.title = title
-        extract.author = " ".join(said.get("Author", "")[: LIMITS.title_chars].split())
-        extract.date = _date(said.get("ModDate", "")) or _date(said.get("CreationDate", ""))
+        extract.author = given_author(said.get("Author", "")[: LIMITS.title_chars])
+        extract.date = last_date(_date(said.get("CreationDate", "")), _date(said.get("ModDate", "")))
 
     def _outline(self) -> list[_Entry]:
         found: list[_Entry] = []
