@@ -309,8 +309,22 @@ def test_a_workbook_is_a_heading_and_tables_for_each_sheet() -> None:
         "| Tea \\| cup | 2024-01-31 | 2.5 | 25% | TRUE |\n| Sum |  | 0.3 |  |  |\n\n"
         "A remark\n\n[link](https://example.org/x)\n\n| Merged |  |\n|---|---|\n| 1 | 2 |\n\n## Empty"
     )
-    assert found.notes == ("Hidden sheets were left out: 1.",)
+    assert found.notes == (
+        "Hidden sheets were left out: 1.",
+        "Formulas whose results are not in the file, so that their cells are empty here: 1.",
+    )
     assert found.links == ("https://example.org/x",)
+
+
+def test_formulas_without_a_result_are_counted() -> None:
+    cells = (
+        '<row r="1"><c r="A1"><v>1</v></c><c r="B1"><f>A1+1</f><v>2</v></c><c r="C1"><f>A1+2</f></c></row>'
+        '<row r="2"><c r="A2"><f>A1+3</f><v></v></c><c r="B2" t="str"><f>""</f><v></v></c><c r="C2"/></row>'
+    )
+    found = document(workbook(f"<sheetData>{cells}</sheetData>"))
+    assert found.content.startswith("## One\n\n| 1 | 2 |")
+    assert found.notes == ("Formulas whose results are not in the file, so that their cells are empty here: 2.",)
+    assert not found.truncated
 
 
 def test_a_sheet_that_says_it_is_colossal_costs_what_is_in_it() -> None:

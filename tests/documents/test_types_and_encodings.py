@@ -110,6 +110,12 @@ def test_what_is_not_text_is_refused_with_its_type_and_size(data: bytes, content
     assert "not read" in raised.value.message
 
 
+@pytest.mark.parametrize(("content_type", "url"), [("image/gif", "x.php"), ("video/mp2t", "x"), ("image/png", "x.png")])
+def test_words_that_are_called_a_picture_or_a_film_are_refused(content_type: str, url: str) -> None:
+    with pytest.raises(DocumentError, match=f"\\({content_type}"):
+        document(b"words", content_type, f"https://example.com/{url}")
+
+
 @pytest.mark.parametrize("data", [b"", b"  \n\r\n", b"\xef\xbb\xbf", b"\x00\x00"])
 def test_nothing_is_an_error(data: bytes) -> None:
     with pytest.raises(DocumentError) as raised:

@@ -215,14 +215,14 @@ def judge(data: bytes, *, url: str = "", content_type: str = "") -> Judged:
         )
     group = declared.partition("/")[0]
     suffix = _suffix(url)
-    is_code = suffix in _LANGUAGES and not _looks_binary(head) and not _XML_START.match(start)
-    if (group in _UNREAD_GROUPS or declared in _UNREAD_TYPES) and not is_html and not is_code:
+    is_code = suffix in _LANGUAGES and not _says_more(declared, suffix, start) and not _XML_START.match(start)
+    if (group in _UNREAD_GROUPS or declared in _UNREAD_TYPES) and not is_html and (not is_code or _looks_binary(head)):
         raise _refusal(_UNREAD_TYPES.get(declared) or _UNREAD_GROUPS[group], declared, data)
     if _looks_binary(head):
         raise _refusal("binary data", declared if declared not in _VAGUE else "application/octet-stream", data)
     if is_html and (group in _UNREAD_GROUPS or declared in _UNREAD_TYPES or declared in _CALLED):
         return Judged(Form.HTML, "text/html")
-    if is_code and not _says_more(declared, suffix, start):
+    if is_code:
         return Judged(Form.CODE, declared if group == "text" else "text/plain", _LANGUAGES[suffix])
     return _by_name(declared, suffix) or _by_start(start, is_html=is_html)
 
