@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webseam.documents import base64_data
 from webseam.documents.document import Document
 from webseam.documents.json_text import readable
 from webseam.documents.read import read
@@ -88,11 +89,30 @@ def test_base64_is_left_out_and_said() -> None:
     picture = base64.b64encode(random.Random(5).randbytes(3_000)).decode()
     outputs = [{"data": {"image/png": picture + "\n"}}, {"data": {"text/html": f"data:image/png;base64,{picture[:400]}"}}]
     found = document(json.dumps({"cells": [{"source": ["print(1)"], "outputs": outputs}]}), "application/x-ipynb+json")
-    assert found.notes == ("Base64 (pictures, files) was left out: 4,402 characters in 2 strings.",)
-    assert '"image/png":"[4002 characters of Base64]"' in found.content
-    assert '"text/html":"data:image/png;base64,[400 characters of Base64]"' in found.content
+    assert found.notes == ("Base64 (pictures, files) was left out: 4,402 characters in 2 pieces.",)
+    assert '"image/png":"4002-characters-of-Base64"' in found.content
+    assert '"text/html":"data:image/png;base64,400-characters-of-Base64"' in found.content
     assert "print(1)" in found.content
     assert len(found.content) < 400
+
+
+def test_base64_of_markdown_is_left_out_of_data_urls() -> None:
+    picture = base64.b64encode(random.Random(5).randbytes(3_000)).decode()
+    source = f"![a chart](data:image/png;base64,{picture})\n\n[image1]: <data:image/svg+xml;charset=utf-8;base64,{picture}>\n"
+    found = document(source, "text/markdown")
+    assert found.content == (
+        "![a chart](data:image/png;base64,4000-characters-of-Base64)\n\n"
+        "[image1]: <data:image/svg+xml;charset=utf-8;base64,4000-characters-of-Base64>"
+    )
+    assert found.notes == ("Base64 (pictures, files) was left out: 8,000 characters in 2 pieces.",)
+    assert document(picture, "text/markdown").content == picture
+
+
+@pytest.mark.parametrize("unit", ["data:", "data:;base64,", '"data:', '"' + "a" * 99, "\\" * 101 + '"', "data:" + "a" * 99])
+def test_base64_is_looked_for_in_one_walk(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    assert base64_data.from_json(text).text == text
+    assert base64_data.from_markdown(text).text == text
 
 
 @pytest.mark.parametrize("text", ["ACGT" * 500, "0123abcd" * 500, "Aa1 " * 500, "word" * 400, "Aa1+" * 240, "漢字" * 1_000])

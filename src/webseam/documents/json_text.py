@@ -1,7 +1,7 @@
 """JSON as text that can be read in windows: what is short on one line, one record a line, and hardly longer than it came.
 
 Every string and number is kept as it is written; only the white space between them is ours. What is already on many lines
-stays, unless a good part of it is white space. Base64 of some length is a picture or a file: nobody reads it here.
+stays, unless a good part of it is white space.
 """
 
 from __future__ import annotations
@@ -15,43 +15,12 @@ LINE_CHARS = 100
 RECORD_CHARS = 300
 """Of an object in an array on one line."""
 
-BASE64_CHARS = 1_000
-"""From here on a string of nothing else is left out; in a data: URL from a tenth of that."""
-
 _MAX_CHARS = 1_000_000
 _MAX_DEPTH = 40
 _GROWTH = 1.2
 _SAVED = 0.6  # of a text on many lines, what the shorter one may have of it
 _BRACKETS = re.compile(r"[\[\]{}]")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}:,]|[^\[\]{}:,"\s]++')
-_BASE64 = re.compile(r'"(data:[^",\\]{0,100},)?([A-Za-z0-9+/=\\]{100,}+)"')
-_BASE64_KINDS = (re.compile(r"[0-9+/]"), re.compile("[A-Z]"), re.compile("[a-z]"))  # text, hex and genes lack one of them
-
-
-class Slimmed(NamedTuple):
-    """JSON without Base64: how many strings went, and their characters."""
-
-    text: str
-    strings: int
-    chars: int
-
-
-def without_base64(text: str) -> Slimmed:
-    """JSON whose long strings of Base64 are replaced by a remark that says how long they were."""
-    strings = chars = 0
-
-    def replaced(match: re.Match[str]) -> str:
-        nonlocal strings, chars
-        data = match[2]
-        if len(data) < (BASE64_CHARS // 10 if match[1] else BASE64_CHARS) or data.endswith("\\"):
-            return match.group()
-        if not all(kind.search(data, 0, BASE64_CHARS) for kind in _BASE64_KINDS):
-            return match.group()
-        strings += 1
-        chars += len(data)
-        return f'"{match[1] or ""}[{len(data)} characters of Base64]"'
-
-    return Slimmed(_BASE64.sub(replaced, text), strings, chars)
 
 
 def readable(text: str) -> str:

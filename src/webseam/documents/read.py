@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
+from webseam.documents import base64_data
 from webseam.documents.decode import decode
 from webseam.documents.document import Document
 from webseam.documents.extract import Budget, Extract, too_long
 from webseam.documents.invisible import drop_invisible
-from webseam.documents.json_text import without_base64
 from webseam.documents.markdown_hidden import drop_hidden
 from webseam.documents.sniff import Form, charset_of, judge, size_of
 from webseam.documents.text import as_markdown, drop_front_matter, markdown_links, markdown_title
@@ -86,10 +86,10 @@ def read(
         title = " ".join((title or markdown_title(text)).split())[: LIMITS.title_chars]
         found = markdown_links(text, url) if links else ()
     notes = [decoded.note] if decoded.note else []
-    if judged.form is Form.JSON:
-        text, strings, chars = without_base64(text)
-        if strings:
-            notes.append(f"Base64 (pictures, files) was left out: {chars:,} characters in {strings:,} strings.")
+    if judged.form in (Form.JSON, Form.MARKDOWN):
+        slimmed = base64_data.from_json(text) if judged.form is Form.JSON else base64_data.from_markdown(text)
+        text = slimmed.text
+        notes += [slimmed.note] if slimmed.note else []
     text, truncated = _bounded(text, notes, limit=LIMITS.page_chars - FENCE_CHARS)
     content = as_markdown(text, judged)
     if not content.strip():

@@ -1,7 +1,7 @@
 """Documents that are text already: Markdown at its word, plain text as it is, JSON, XML and source code between fences.
 
 Small CSV becomes a table of Markdown, which is read more surely; the rest stays as it came, between fences: a table would take
-more characters, and a window in the midst of it would have no header either.
+more characters.
 """
 
 from __future__ import annotations
