@@ -105,6 +105,12 @@ def test_running_lines_of_a_pdf_are_dropped_but_for_the_first_and_counted(
     assert found.notes == (f"Headers, footers and page numbers that return were left out: {6 - len(left)} lines.",)
 
 
+def test_a_number_that_is_called_one_is_not_the_number_of_a_page() -> None:
+    for label in ("Invoice number:", "Invoice No.", "Ticket #"):
+        found = in_pages(6, (50, 800, 11, label.replace("N", "n")), (500, 800, 11, "100N"))
+        assert all(f"100{page}" in found.content for page in range(1, 7))
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -46,7 +46,15 @@ def test_an_array_of_records_is_a_record_a_line() -> None:
 
 def test_elements_of_a_long_array_fill_lines() -> None:
     lines = readable(compact([[n, n] for n in range(1000)])).split("\n")
+    assert (lines[0], lines[-1]) == ("[", "]")
     assert all(80 < len(line) <= 100 for line in lines[1:-2])
+
+
+def test_a_record_may_be_longer_than_other_lines_and_a_long_one_is_put_on_several() -> None:
+    record = {"id": 1, "words": "w" * 200}
+    assert readable(compact([record, record])) == f"[\n {compact(record)},\n {compact(record)}\n]"
+    long = {"id": 1, "words": "w" * 400}
+    assert readable(compact([long])).split("\n") == ["[", " {", '  "id":1,', f'  "words":"{"w" * 400}"', " }", "]"]
 
 
 def deep(levels: int) -> Any:

@@ -39,6 +39,7 @@ PIECES = st.sampled_from(
         ('[comment]: # "GONE\nGONE"', "GONE\nGONE"),
         ("   []: <> 'GONE'", "GONE"),
         ("- <div hidden>\n    GONE\n  </div>", "\n    GONE\n  "),
+        ("- item\n\n      <div hidden>GONE</div>", "GONE"),
     ],
 )
 def test_what_is_hidden_is_dropped_and_counted(hidden: str, words: str) -> None:

@@ -107,7 +107,7 @@ def _near_edges(number: int, blocks: list[Block], box: Box, body: float) -> list
     for edge, inwards in ((box.top, downwards), (box.bottom, downwards[::-1])):
         for block in inwards[:_LINES]:
             height = abs(block.y - edge)
-            if block.lines > 1 or block.table or len(block.text) > _LINE_CHARS or height > reach:
+            if block.lines > 1 or len(block.text) > _LINE_CHARS or height > reach:
                 break  # what is farther in has text beyond it
             if block.size < LARGER * body:
                 side = "above" if edge == box.top else "below"
