@@ -7,7 +7,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -106,10 +106,24 @@ def book(chapters: Mapping[str, str], *, spine: tuple[str, ...] = (), more: Mapp
     )
 
 
+def set_pdf(*pages: Sequence[tuple[int, int, int, str]], info: str = "") -> bytes:
+    """A PDF of A4 pages of lines in Helvetica, each (x, y, size, words); `info` is its dictionary of metadata."""
+    kids = " ".join(f"{4 + 2 * place} 0 R" for place in range(len(pages)))
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        f"<</Type/Pages/Count {len(pages)}/Kids[{kids}]/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>>>>>",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    for place, lines in enumerate(pages):
+        stream = "".join(f"BT /F {size} Tf {x} {y} Td ({words}) Tj ET\n" for x, y, size, words in lines)
+        objects.append(f"<</Type/Page/Parent 2 0 R/Contents {5 + 2 * place} 0 R>>")
+        objects.append(f"<</Length {len(stream)}>>stream\n{stream}endstream")
+    objects.append(f"<<{info}>>")
+    return _pdf_of(objects, f"/Info {len(objects)} 0 R")
+
+
 def pdf(pages: int, words: str = "words", *, kids: bool = True) -> bytes:
     """A PDF whose `pages` pages share one content; without `kids` none of them is there."""
-    parts = [b"%PDF-1.4\n"]
-    offsets: list[int] = []
     listed = " ".join(f"{number} 0 R" for number in range(5, 5 + pages)) if kids else ""
     stream = f"BT /F 12 Tf 50 700 Td ({words}) Tj ET"
     objects = [
@@ -120,14 +134,19 @@ def pdf(pages: int, words: str = "words", *, kids: bool = True) -> bytes:
     ]
     page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F 3 0 R>>>>>>"
     objects += [page] * (pages if kids else 0)
+    return _pdf_of(objects)
+
+
+def _pdf_of(objects: Sequence[str], trailer: str = "") -> bytes:
+    parts = [b"%PDF-1.4\n"]
+    offsets: list[int] = []
     size = len(parts[0])
     for number, data in enumerate(objects, start=1):
         offsets.append(size)
         parts.append(f"{number} 0 obj\n{data}\nendobj\n".encode())
         size += len(parts[-1])
     table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
-    parts.append(
-        f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer<</Size {len(objects) + 1}/Root 1 0 R>>\n".encode()
-    )
+    count = len(objects) + 1
+    parts.append(f"xref\n0 {count}\n0000000000 65535 f \n{table}trailer<</Size {count}/Root 1 0 R{trailer}>>\n".encode())
     parts.append(f"startxref\n{size}\n%%EOF".encode())
     return b"".join(parts)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.documents.packages import archive, book, pdf, relations, slides, word, workbook
+from tests.documents.packages import archive, book, pdf, relations, set_pdf, slides, word, workbook
 
 from webseam.documents.document import Document
 from webseam.documents.read import read
@@ -63,6 +63,131 @@ def test_a_page_that_is_turned_reads_as_it_is_shown() -> None:
 
 def test_one_page_has_no_mark_and_words_of_a_pdf_are_no_markdown() -> None:
     assert document(pdf(1, "# a *star* [Page 7] <b>")).content == "\\# a \\*star\\* [Page 7] \\<b>"
+
+
+def test_a_page_whose_size_stands_with_its_parent_is_read_to_its_edges() -> None:
+    found = document(set_pdf([(50, 825, 11, "Above the edge of a page of Letter size.")]))
+    assert (found.content, found.hidden) == ("Above the edge of a page of Letter size.", 0)
+
+
+TEXT = [(50, 600, 11, "Words of the page, which go on for a while."), (50, 400, 11, "And more of them, farther down.")]
+
+
+def in_pages(count: int, *lines: tuple[int, int, int, str]) -> Document:
+    """A PDF of `count` pages with the same lines on each, but that N is a number that counts up and M one that does not."""
+    pages = [
+        [(x, y, size, words.replace("N", str(page + 1)).replace("M", str(37 * page + 5))) for x, y, size, words in lines]
+        for page in range(count)
+    ]
+    return document(set_pdf(*([*page, *TEXT] for page in pages)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "left"),
+    [
+        ([(50, 30, 9, "Page N of 6")], []),
+        ([(290, 30, 11, "- N -")], []),
+        ([(290, 30, 9, "100N")], []),
+        ([(50, 800, 9, "Annual Report 2024")], ["Annual Report 2024"]),
+        ([(50, 800, 9, "Annual Report 2024"), (500, 800, 9, "N")], ["Annual Report 2024 1"]),
+        ([(50, 800, 9, "N"), (400, 800, 9, "CHAPTER 1. TIDES")], ["1 CHAPTER 1. TIDES"]),
+        ([(50, 30, 9, "The Company | N")], ["The Company | 1"]),
+        ([(50, 30, 9, "Status 2024-05, page N")], ["Status 2024-05, page 1"]),
+    ],
+)
+def test_running_lines_of_a_pdf_are_dropped_but_for_the_first_and_counted(
+    lines: list[tuple[int, int, int, str]], left: list[str]
+) -> None:
+    found = in_pages(6, *lines)
+    words = {words for _, _, _, words in TEXT}
+    shown = [block for block in found.content.split("\n\n") if block not in words and not block.startswith("[Page ")]
+    assert shown == left
+    assert found.notes == (f"Headers, footers and page numbers that return were left out: {6 - len(left)} lines.",)
+
+
+def test_a_number_that_is_called_one_is_not_the_number_of_a_page() -> None:
+    for label in ("Invoice number:", "Invoice No.", "Ticket #"):
+        found = in_pages(6, (50, 800, 11, label.replace("N", "n")), (500, 800, 11, "100N"))
+        assert all(f"100{page}" in found.content for page in range(1, 7))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        (50, 800, 11, "Invoice 100N"),
+        (50, 800, 11, "Invoice number: 100N"),
+        (50, 800, 20, "Step N"),
+        (50, 800, 20, "N"),
+        (50, 800, 11, "QN 2024 results"),
+        (50, 800, 11, "Room M"),
+        (290, 800, 11, "M"),
+        (50, 500, 11, "Total: M.50 EUR"),
+        (50, 500, 11, "Page N"),
+        (50, 500, 11, "All is well."),
+        (50, 800, 20, "The Company"),
+    ],
+)
+def test_what_a_page_says_stays_although_its_neighbours_say_nearly_the_same(line: tuple[int, int, int, str]) -> None:
+    found = in_pages(6, line)
+    pages = found.content.split("[Page ")[1:]
+    for page, text in enumerate(pages):
+        assert line[3].replace("N", str(page + 1)).replace("M", str(37 * page + 5)) in text
+    assert found.notes == ()
+
+
+def test_a_header_that_changes_with_the_chapter_is_dropped_in_each() -> None:
+    pages = [[(50, 800, 9, f"Chapter {page // 5 + 1}"), (500, 800, 9, str(page + 1)), *TEXT] for page in range(15)]
+    found = document(set_pdf(*pages))
+    assert [found.content.count(f"Chapter {number} ") for number in (1, 2, 3)] == [1, 1, 1]
+
+
+def test_headers_that_take_turns_are_dropped_and_lines_of_few_pages_are_not() -> None:
+    turns = [[(50, 800, 9, "Left Title" if page % 2 else "Right Title"), *TEXT] for page in range(8)]
+    assert document(set_pdf(*turns)).content.count(" Title") == 2
+    few = [[(50, 800, 9, "A remark" if page < 4 else f"Word {page * 7}"), *TEXT] for page in range(10)]
+    assert document(set_pdf(*few)).content.count("A remark") == 4
+    moved = [[(50, 800 - 12 * page, 9, "A remark"), *TEXT] for page in range(6)]
+    assert document(set_pdf(*moved)).content.count("A remark") == 6
+
+
+@pytest.mark.parametrize("name", ["(anonymous)", "anonymous", "Untitled", "(unspecified)", " ", "None"])
+def test_what_a_program_writes_for_want_of_a_name_is_no_author_and_no_title(name: str) -> None:
+    said = name.replace("(", "\\(").replace(")", "\\)")
+    found = document(set_pdf([(50, 700, 20, "The heading"), *TEXT], info=f"/Title({said})/Author({said})"))
+    assert (found.title, found.author) == ("The heading", "")
+    found = document(described(f"<dc:title>{name}</dc:title><dc:creator>{name}</dc:creator>"))
+    assert (found.title, found.author) == ("", "")
+
+
+@pytest.mark.parametrize("name", ["openpyxl", "python-docx", "Microsoft Office User", "Windows User"])
+def test_a_program_is_no_author_but_may_be_a_title(name: str) -> None:
+    found = document(described(f"<dc:title>{name}</dc:title><dc:creator>{name}</dc:creator>"))
+    assert (found.title, found.author) == (name, "")
+    found = document(set_pdf(TEXT, info=f"/Title({name})/Author({name})"))
+    assert (found.title, found.author) == (name, "")
+
+
+@pytest.mark.parametrize(
+    ("created", "changed", "date"),
+    [
+        ("2024-05-06T00:00:00Z", "2025-01-02T03:04:05Z", "2025-01-02T03:04:05Z"),
+        ("2024-05-06T00:00:00Z", "2013-12-23T23:15:00Z", "2024-05-06T00:00:00Z"),
+        ("2024-05-06T00:00:00Z", "2020-01-01T00:00:00Z", "2024-05-06T00:00:00Z"),
+        ("2024-05-06T00:00:00Z", "", "2024-05-06T00:00:00Z"),
+        ("2024-05-06T00:00:00Z", "2024-05-06T10:00:00Z", "2024-05-06T10:00:00Z"),
+        ("2013-12-23T23:15:00Z", "2013-12-23T23:15:00Z", ""),
+    ],
+)
+def test_the_date_is_the_last_change_but_never_before_a_document_was_there(created: str, changed: str, date: str) -> None:
+    metadata = f"<dcterms:created>{created}</dcterms:created><dcterms:modified>{changed}</dcterms:modified>"
+    assert document(described(metadata)).date == date
+
+
+def described(metadata: str) -> bytes:
+    """A DOCX with these metadata."""
+    spaces = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
+    core = f"<cp:coreProperties xmlns:cp='x' {spaces}>{metadata}</cp:coreProperties>"
+    return word(paragraph(run("words")), {"docProps/core.xml": core})
 
 
 @pytest.mark.parametrize(
@@ -190,8 +315,22 @@ def test_a_workbook_is_a_heading_and_tables_for_each_sheet() -> None:
         "| Tea \\| cup | 2024-01-31 | 2.5 | 25% | TRUE |\n| Sum |  | 0.3 |  |  |\n\n"
         "A remark\n\n[link](https://example.org/x)\n\n| Merged |  |\n|---|---|\n| 1 | 2 |\n\n## Empty"
     )
-    assert found.notes == ("Hidden sheets were left out: 1.",)
+    assert found.notes == (
+        "Hidden sheets were left out: 1.",
+        "Formulas whose results are not in the file, so that their cells are empty here: 1.",
+    )
     assert found.links == ("https://example.org/x",)
+
+
+def test_formulas_without_a_result_are_counted() -> None:
+    cells = (
+        '<row r="1"><c r="A1"><v>1</v></c><c r="B1"><f>A1+1</f><v>2</v></c><c r="C1"><f>A1+2</f></c></row>'
+        '<row r="2"><c r="A2"><f>A1+3</f><v></v></c><c r="B2" t="str"><f>""</f><v></v></c><c r="C2"/></row>'
+    )
+    found = document(workbook(f"<sheetData>{cells}</sheetData>"))
+    assert found.content.startswith("## One\n\n| 1 | 2 |")
+    assert found.notes == ("Formulas whose results are not in the file, so that their cells are empty here: 2.",)
+    assert not found.truncated
 
 
 def test_a_sheet_that_says_it_is_colossal_costs_what_is_in_it() -> None:

@@ -14,6 +14,7 @@ from webseam.errors import DocumentError
 
 RUSSIAN = "Привет, мир! Это обычный русский текст, который мы хотим прочитать без ошибок."
 JAPANESE = "日本語のテキストです。これは宣言のない文字コードで書かれています。"
+KOREAN = "조석은 달과 태양의 인력 때문에 바닷물의 높이가 주기적으로 변하는 현상이다."
 CHINESE = "你好，这是一个没有声明编码的中文网页，我们想要正确地读取它的内容。"
 
 
@@ -37,11 +38,12 @@ def document(data: bytes, content_type: str = "", url: str = "https://example.co
         (b"a\r\nb\r", "text/plain", "x", "text/plain", "a\nb"),
         (b"plain words", "", "x", "text/plain", "plain words"),
         (b"words", "text/x-unheard-of", "x", "text/x-unheard-of", "words"),
-        (b'{"a": 1}', "application/json", "x", "application/json", '```json\n{\n  "a": 1\n}\n```'),
+        (b'{"a": 1}', "application/json", "x", "application/json", '```json\n{"a":1}\n```'),
         (b'{\n"a":1}', "application/json", "x", "application/json", '```json\n{\n"a":1}\n```'),
         (b"{broken", "application/json", "x", "application/json", "```json\n{broken\n```"),
-        (b'{"a": 1}', "application/ld+json", "x", "application/ld+json", '```json\n{\n  "a": 1\n}\n```'),
-        (b"[1]", "", "x", "application/json", "```json\n[\n  1\n]\n```"),
+        (b'{"a": 1}', "application/ld+json", "x", "application/ld+json", '```json\n{"a":1}\n```'),
+        (b"[1]", "", "x", "application/json", "```json\n[1]\n```"),
+        (b'{"cells":[]}', "text/plain", "x.ipynb", "application/x-ipynb+json", '```json\n{"cells":[]}\n```'),
         (b"a,b\n1,2\n", "text/csv", "x", "text/csv", "| a | b |\n|---|---|\n| 1 | 2 |"),
         (b"a,b\n1,2\n", "text/plain", "x.csv", "text/csv", "| a | b |\n|---|---|\n| 1 | 2 |"),
         (b"a,b\n1\n", "text/csv", "x", "text/csv", "```csv\na,b\n1\n```"),
@@ -51,6 +53,16 @@ def document(data: bytes, content_type: str = "", url: str = "https://example.co
         (b"<?xml version='1.0'?><a/>", "", "x", "application/xml", "```xml\n<?xml version='1.0'?><a/>\n```"),
         (b"print(1)\n", "text/plain", "x.py", "text/plain", "```python\nprint(1)\n```"),
         (b"x()", "application/javascript", "x", "application/javascript", "```javascript\nx()\n```"),
+        (b"fn main() {}", "application/rls-services+xml", "x.rs", "text/plain", "```rust\nfn main() {}\n```"),
+        (b"<a/>", "application/rls-services+xml", "x.rs", "application/rls-services+xml", "```xml\n<a/>\n```"),
+        (b"let a = 1", "video/mp2t", "x.ts", "text/plain", "```typescript\nlet a = 1\n```"),
+        (b"let a = 1", "video/vnd.dlna.mpeg-tts", "x.ts?raw=1", "text/plain", "```typescript\nlet a = 1\n```"),
+        (b"let a = 1", "model/vnd.mts", "x.mts", "text/plain", "```typescript\nlet a = 1\n```"),
+        (b"<?xml version='1.0'?><TS/>", "", "x.ts", "application/xml", "```xml\n<?xml version='1.0'?><TS/>\n```"),
+        (b"x = 1;", "text/x-objcsrc", "x.m", "text/x-objcsrc", "```\nx = 1;\n```"),
+        (b"<p>a", "text/html; charset=utf-8", "x.rs", "text/html", "a"),
+        (b"BEGIN:VCALENDAR", "text/calendar", "x.php", "text/calendar", "BEGIN:VCALENDAR"),
+        (b"a: 1", "text/css", "x.yaml", "text/css", "```css\na: 1\n```"),
     ],
 )  # fmt: skip
 def test_text_is_taken_for_what_it_is(data: bytes, content_type: str, url: str, form: str, content: str) -> None:
@@ -78,6 +90,7 @@ def archive(*names: str) -> bytes:
         (b"words", "image/svg+xml", "a picture (image/svg+xml"),
         (b"words", "video/mp4", "a film (video/mp4"),
         (b"words", "application/pdf", "a PDF document (application/pdf"),
+        (b"G@\x00\x10\x00\x00\xb0\r\x00\x01" * 30, "video/mp2t", "a film (video/mp2t"),
         (b"words", "application/epub+zip", "an e-book (application/epub+zip"),
         (archive("xlsx.txt"), "", "a zip archive"),
         (archive("a.txt"), "text/plain", "a zip archive"),
@@ -95,6 +108,12 @@ def test_what_is_not_text_is_refused_with_its_type_and_size(data: bytes, content
     assert raised.value.kind == "unsupported_type"
     assert words in raised.value.message.splitlines()[0]
     assert "not read" in raised.value.message
+
+
+@pytest.mark.parametrize(("content_type", "url"), [("image/gif", "x.php"), ("video/mp2t", "x"), ("image/png", "x.png")])
+def test_words_that_are_called_a_picture_or_a_film_are_refused(content_type: str, url: str) -> None:
+    with pytest.raises(DocumentError, match=f"\\({content_type}"):
+        document(b"words", content_type, f"https://example.com/{url}")
 
 
 @pytest.mark.parametrize("data", [b"", b"  \n\r\n", b"\xef\xbb\xbf", b"\x00\x00"])
@@ -159,10 +178,35 @@ def test_a_declaration_that_utf_8_belies_is_not_believed() -> None:
     assert "it is UTF-8" in found.notes[0]
 
 
-def test_a_declaration_of_utf_8_that_the_bytes_belie_is_not_believed() -> None:
-    found = document(f"<p>{RUSSIAN * 3}".encode("cp1251"), "text/html; charset=utf-8")
-    assert found.content == RUSSIAN * 3
-    assert found.encoding == "windows-1251"
+@pytest.mark.parametrize(
+    ("text", "codec", "encoding"),
+    [
+        (RUSSIAN, "cp1251", "windows-1251"),
+        (JAPANESE, "shift_jis", "shift_jis"),
+        (CHINESE, "gbk", "gb18030"),
+        (KOREAN, "euc_kr", "euc-kr"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("start", "content_type"),
+    [
+        ("<p>", "text/html; charset=utf-8"),
+        ("<!doctype html><meta charset='utf-8'><p>", "text/html"),
+        ("<meta http-equiv=Content-Type content='text/html; charset=UTF-8'><p>", "text/html; charset=UTF-8"),
+        ("<?xml version='1.0' encoding='utf-8'?><html><p>", "application/xhtml+xml"),
+    ],
+)
+def test_a_declaration_of_utf_8_that_the_bytes_belie_is_not_believed(
+    text: str, codec: str, encoding: str, start: str, content_type: str
+) -> None:
+    found = document((start + text * 3).encode(codec), content_type)
+    assert (found.content, found.encoding) == (text * 3, encoding)
+    assert "(the bytes are not the utf-8 they are said to be)" in found.notes[0]
+
+
+def test_a_declaration_that_is_another_script_is_not_believed() -> None:
+    found = document(f"<meta charset=euc-kr><p>{JAPANESE * 3}".encode("shift_jis"), "text/html")
+    assert (found.content, found.encoding) == (JAPANESE * 3, "shift_jis")
 
 
 def test_a_stray_byte_does_not_change_the_encoding() -> None:

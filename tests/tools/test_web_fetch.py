@@ -87,6 +87,61 @@ def test_windows_follow_one_another_and_are_one_fetch(ask: Callable[..., Any]) -
     assert reader.asked == [URL]
 
 
+ROWS = "".join(f"| port {n} | {n}.5 | {n}.7 |\n" for n in range(400))
+CSV = "".join(f"port {n},{n}.5,{n}.7\n" for n in range(400))
+RECORDS = "".join(f'{{"port":{n}}},\n' for n in range(800))
+
+
+@pytest.mark.parametrize(
+    ("before", "beginning", "rest", "what"),
+    [
+        ("Words.\n\n", "| Port | Low | High |\n|:---|---|--:|", f"\n{ROWS}\nAfter.", "table"),
+        ("Words.\n\n", "```csv\nport,low,high", f"\n{CSV}```\n\nAfter.", "code block"),
+        ("Words.\n\n", "~~~~json", f"\n{RECORDS}~~~~\n\nAfter.", "code block"),
+    ],
+)
+def test_a_window_inside_a_table_or_a_block_comes_with_how_that_begins(
+    ask: Callable[..., Any], before: str, beginning: str, rest: str, what: str
+) -> None:
+    content = before + beginning + rest
+    tools, _ = over(content)
+    start, text, repeats = 0, "", 0
+    while True:
+        got = ask(tools, "web_fetch", url=URL, start=start, max_chars=2_000)
+        assert got.head["start"] == start
+        following = got.head.get("next_start", len(content))
+        window = content[start:following]
+        if start and start < content.index("After."):
+            repeats += 1
+            assert len(beginning) + len(window) <= 2_000
+            assert got.fenced == (
+                f"[{got.mark}] repeated: how this {what} begins, at character {len(before)}:\n{beginning}\n"
+                f"[{got.mark}] characters {start} to {following}:\n{window}"
+            )
+        else:
+            assert got.fenced == window
+        text += window
+        if following == len(content):
+            break
+        start = following
+    assert text == content
+    assert repeats > 3
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "| a | b |\n" + ROWS,
+        "|---|---|---|\n" + ROWS,
+        "| Port | Low | High |\n|---|---|---|\n\n" + "words " * 2_000,
+        "| " + "a long name " * 300 + "|\n|---|\n" + ROWS,
+    ],
+)
+def test_nothing_is_repeated_where_no_table_goes_on_or_its_header_is_long(ask: Callable[..., Any], content: str) -> None:
+    tools, _ = over(content)
+    assert ask(tools, "web_fetch", url=URL, start=5_000, max_chars=2_000).fenced.startswith(content[5_000:6_000])
+
+
 def test_the_first_window_of_a_long_page_carries_the_outline_with_sizes(ask: Callable[..., Any]) -> None:
     tools, _ = over(LONG)
     first = ask(tools, "web_fetch", url=URL, max_chars=2_000)

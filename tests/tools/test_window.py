@@ -8,12 +8,26 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from webseam.tools.window import Layout, _Flat, _marks, find, window_end
+from webseam.tools.window import Layout, _Flat, _marks, _tables, find, window_end
 
 # Markdown-like soup: what borders, fences and headings are made of, and what could be torn.
 PIECES = st.sampled_from(
     [
-        *("# ", "## ", "### T", "#", "`", "```\n", "~~~\n", "```py\n", "===\n", "---\n", "| a | b |\n", "- item\n"),
+        *(
+            "# ",
+            "## ",
+            "### T",
+            "#",
+            "`",
+            "```\n",
+            "~~~\n",
+            "```py\n",
+            "===\n",
+            "---\n",
+            "| a | b |\n",
+            "|---|-:|\n",
+            "- item\n",
+        ),
         *("\n", "\n\n", "\n\n\n", " ", "\t", "word ", "Long words here. ", "x" * 30, "中文。", "e\u0301", "👩\u200d💻"),
     ]
 )
@@ -263,6 +277,28 @@ def test_a_text_has_the_same_marks_however_it_is_sliced(text: str) -> None:
     assert [[match.span() for match in _marks(text, size)] for size in (1, 3, 10)] == [whole] * 3
 
 
+@given(TEXTS)
+@example("|a|\n|-|\n|b|\n|-|\n\n|a|\n|-|")
+def test_tables_are_a_row_a_line_of_dashes_and_rows_however_the_text_is_sliced(text: str) -> None:
+    found = list(_tables(text, len(text) + 1))
+    assert [list(_tables(text, size)) for size in (1, 3, 10)] == [found] * 3
+    done = 0
+    for start, rows, end in found:
+        assert done <= start < rows <= end <= len(text)
+        assert start == 0 or text[start - 1] == "\n"
+        assert all(line.startswith("|") for line in text[start:end].splitlines())
+        assert set(text[start:rows].splitlines()[1]) <= set("|-: \t")
+        assert not text.startswith("|", end)
+        done = end
+
+
+@given(TEXTS, st.integers(1, 200), st.data())
+def test_what_is_repeated_lies_before_the_window_and_within_its_room(text: str, room: int, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(text)))
+    found = Layout(text).beginning(text, at, room)
+    assert found is None or (0 <= found.start < found.end <= at and found.end - found.start <= room)
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -291,6 +327,10 @@ def test_a_page_of_five_megabytes_is_read_off_in_a_moment() -> None:
         "a\n" * 2_500_000,
         "```\n" * 1_250_000,
         "x " * 2_500_000,
+        "|-|\n" * 1_250_000,
+        "|\n|-|\n\n" * 700_000,
+        "|-" * 2_500_000,
+        "|-|\n" + "|\n" * 2_500_000,
     ):
         layout = Layout(text)
         assert len(layout.headings) <= 20_000

@@ -22,6 +22,7 @@ FEW_BAD = 0.01
 
 _META = re.compile(rb"<meta[^>]{0,200}?charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
 _XML = re.compile(rb"\s{0,9}<\?xml[^>]{0,100}?encoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9_:.-]{2,40})", re.IGNORECASE)
+_DECLARES = re.compile(rb"charset|coding", re.IGNORECASE)
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
@@ -183,7 +184,8 @@ def _guess(data: bytes) -> str:
         return "utf-8"  # with a stray byte in it
     from webseam.documents.html.parse import likely_encoding
 
-    guessed = _codec(likely_encoding(sample))
+    # Whoever guesses would believe what the sample declares, and that was tried and is wrong.
+    guessed = _codec(likely_encoding(_DECLARES.sub(b" ", sample)))
     return guessed if guessed and not guessed.startswith("utf") else "cp1252"
 
 

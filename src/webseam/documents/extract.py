@@ -9,6 +9,21 @@ from dataclasses import dataclass, field
 from webseam.config import LIMITS
 
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?")
+# What programs write where nobody gave a title or an author, without brackets and in lower case.
+_NO_TITLES = frozenset(
+    {
+        "anonymous", "n/a", "none", "null", "powerpoint presentation", "title", "undefined", "unknown", "unnamed",
+        "unspecified", "untitled", "untitled document", "untitled presentation", "untitled spreadsheet", "word document",
+    }
+)  # fmt: skip
+_NO_AUTHORS = _NO_TITLES | {
+    "admin", "administrator", "apache poi", "author", "creator", "default", "default user", "docx", "exceljs", "libreoffice",
+    "microsoft office user", "openoffice", "openpyxl", "owner", "pandoc", "phpexcel", "phpspreadsheet", "phpword",
+    "python-docx", "python-pptx", "reportlab", "sheetjs", "un-named", "unknown author", "unknown creator", "user",
+    "windows user", "xlsxwriter", "your name",
+}  # fmt: skip
+# What the templates of python-docx and python-pptx say, on whatever day a document was made of them.
+_NO_DATES = frozenset({"2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z"})
 
 
 @dataclass(slots=True)
@@ -66,3 +81,24 @@ def iso_date(text: str) -> str:
     if match is None or not (1 <= int(match[2]) <= 12 and 1 <= int(match[3]) <= 31):
         return ""
     return match.group()
+
+
+def given_title(text: str) -> str:
+    """A title that somebody gave, on one line; "" for what a program wrote in place of one ("(anonymous)")."""
+    return _given(text, _NO_TITLES)
+
+
+def given_author(text: str) -> str:
+    """An author whom somebody named, on one line; "" for a program, or what it wrote in place of one."""
+    return _given(text, _NO_AUTHORS)
+
+
+def _given(text: str, never: frozenset[str]) -> str:
+    name = " ".join(text.split())
+    bare = name.strip("()[]<>\"' ") if len(name) < 40 else name
+    return name if bare and bare.casefold() not in never else ""
+
+
+def last_date(created: str, changed: str) -> str:
+    """Of two dates in ISO 8601, either may be "", the later: nothing changes before it is there, whatever a template says."""
+    return max(("" if date in _NO_DATES else date for date in (changed, created)), key=lambda date: date[:10])

@@ -17,10 +17,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webseam.config import LIMITS
-from webseam.documents.extract import Extract, iso_date
+from webseam.documents.extract import Extract, given_author, given_title, iso_date, last_date
 from webseam.documents.html.escape import escape, line_start
 from webseam.documents.invisible import drop_invisible
 from webseam.documents.pdf_layout import Block, Piece, page_blocks
+from webseam.documents.pdf_running import LARGER, Box, drop_running_lines
 from webseam.documents.sniff import size_of
 from webseam.errors import DocumentError
 
@@ -51,7 +52,6 @@ _PAGE = re.compile(rb"/Type\s{0,9}/Page(?![A-Za-z])")
 _PDF_DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?(?:(\d{2})(\d{2})(\d{2})?)?")
 _NO_TITLE = re.compile(r"untitled|microsoft word - |.*\.(?:docx?|indd|tex|dvi|pdf|qxd|rtf|pptx?|xlsx?)$", re.IGNORECASE)
 _LINE = re.compile(r"([^\n\ufffe\x02]*+[\ufffe\x02]?)\n?")  # PDFium writes U+FFFE (or U+0002) for a hyphen at the end of a line
-_NUMBER = re.compile(r"\d+")
 _LETTERS = re.compile(r"[\W_]+")
 
 
@@ -138,6 +138,7 @@ class _Pdf:
         self._budget = budget
         self._hidden = 0
         self._rendered = 0
+        self._boxes: list[Box] = []  # of the pages that were read
 
     def read(self, data: bytes) -> Extract:
         """The whole document."""
@@ -159,10 +160,12 @@ class _Pdf:
                 "text are not read here. Look for the same content as a page or another PDF.",
                 kind="empty",
             )
-        _drop_running_lines(pages)
+        running = drop_running_lines(pages, self._boxes)
         outline = self._outline()
         extract = Extract(_written(pages, outline), hidden=self._hidden)
         self._describe(extract, pages)
+        if running:
+            extract.notes.append(f"Headers, footers and page numbers that return were left out: {running:,} lines.")
         if len(pages) < count:
             extract.cut = True
             extract.notes.append(f"Of {count:,} pages the first {len(pages):,} were read.")
@@ -175,14 +178,14 @@ class _Pdf:
 
     def _describe(self, extract: Extract, pages: list[list[Block]]) -> None:
         said = self._document.get_metadata_dict(skip_empty=True)
-        title = " ".join(said.get("Title", "")[: LIMITS.title_chars].split())
+        title = given_title(said.get("Title", "")[: LIMITS.title_chars])
         if not title or _NO_TITLE.match(title):
             first = [block for block in pages[0] if block.text and not block.table] if pages else []
             largest = max(first, key=lambda block: block.size, default=None)
             title = " ".join(largest.text.split()) if largest and len(largest.text) <= LIMITS.title_chars else ""
         extract.title = title
-        extract.author = " ".join(said.get("Author", "")[: LIMITS.title_chars].split())
-        extract.date = _date(said.get("ModDate", "")) or _date(said.get("CreationDate", ""))
+        extract.author = given_author(said.get("Author", "")[: LIMITS.title_chars])
+        extract.date = last_date(_date(said.get("CreationDate", "")), _date(said.get("ModDate", "")))
 
     def _outline(self) -> list[_Entry]:
         found: list[_Entry] = []
@@ -204,6 +207,7 @@ class _Pdf:
             page = self._document[number]
             text_page = page.get_textpage()
         except pypdfium2.PdfiumError:
+            self._boxes.append(Box(0.0, 0.0))
             return None
         try:
             return page_blocks(self._pieces(page, text_page))
@@ -220,7 +224,8 @@ class _Pdf:
         units = pdfium.FPDFText_GetText(text_page, 0, count, buffer)
         text = bytes(buffer)[: max(units - 1, 0) * 2].decode("utf-16-le", "replace")
         rotation = page.get_rotation()
-        left, bottom, right, top = _turned(page.get_cropbox(), rotation)
+        left, bottom, right, top = _turned(page.get_bbox(), rotation)
+        self._boxes.append(Box(bottom, top))
         glyphs = _Glyphs(text_page, rotation, max(units - 1, 0))
         found: list[Piece] = []
         pale: list[Piece] = []
@@ -255,7 +260,7 @@ class _Pdf:
         if self._rendered >= RENDERED_PAGES or page.get_rotation() or self._budget.late:
             return []
         self._rendered += 1
-        left, bottom, right, top = page.get_cropbox()
+        left, bottom, right, top = page.get_bbox()
         scale = min(2.0, _RENDERED_SIDE / max(right - left, top - bottom, 1.0))
         bitmap = page.render(scale=scale, grayscale=True, may_draw_forms=False)
         try:
@@ -392,33 +397,6 @@ def _written(pages: list[list[Block]], outline: list[_Entry]) -> str:
     return "\n\n".join(parts)
 
 
-def _drop_running_lines(pages: list[list[Block]]) -> None:
-    """Take out headers and footers: first and last lines that return, but for their numbers, on a third of the pages or more.
-
-    The first of each stays, unless it is nothing but a number. A page with hardly anything else on it keeps them.
-    """
-    seen: Counter[str] = Counter()
-    full = [blocks for blocks in pages if len(blocks) > 2]
-    for blocks in full:
-        seen.update({_running(block) for block in (*blocks[:2], *blocks[-2:])})
-    wanted = max(3, len(pages) // 3)
-    running = {line for line, count in seen.items() if line and count >= wanted}
-    met = {line for line in running if not line.strip("# ")}
-    for blocks in full if running else ():
-        for block in [*blocks[:2], *blocks[2:][-2:]]:
-            line = _running(block)
-            if line in met:
-                blocks.remove(block)
-            elif line in running:
-                met.add(line)
-
-
-def _running(block: Block) -> str:
-    if block.lines > 1 or block.table or len(block.text) > _HEADING_CHARS:
-        return ""
-    return _NUMBER.sub("#", block.text)
-
-
 def _placed(blocks: list[Block], entries: list[_Entry]) -> tuple[dict[int, int], list[_Entry]]:
     """Which blocks of a page the entries of the outline mean (block -> level), and the entries that no block shows."""
     headings: dict[int, int] = {}
@@ -454,7 +432,7 @@ def _levels(pages: list[list[Block]]) -> dict[float, int]:
     if not sizes:
         return {}
     body = sizes.most_common(1)[0][0]
-    larger = sorted((size for size in sizes if size >= body * 1.15), reverse=True)
+    larger = sorted((size for size in sizes if size >= body * LARGER), reverse=True)
     return {size: level for level, size in enumerate(larger[:4], start=1)}
 
 

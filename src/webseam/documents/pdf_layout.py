@@ -44,13 +44,18 @@ class Piece(NamedTuple):
 
 @dataclass(slots=True)
 class Block:
-    """A paragraph, one item of a list (`item`), or a `table`; the latter two are Markdown already. `size` is rounded."""
+    """A paragraph, one item of a list (`item`), or a `table`; the latter two are Markdown already. `size` is rounded.
+
+    `y` is the height of the middle of its first line, in points; of a single line, `pieces` are what wide gaps divide.
+    """
 
     text: str
     size: float = 0.0
     lines: int = 1
     table: bool = False
     item: bool = False
+    y: float = 0.0
+    pieces: tuple[str, ...] = ()
 
 
 Row = list[Piece]
@@ -63,7 +68,7 @@ def page_blocks(pieces: list[Piece]) -> list[Block]:
     blocks: list[Block] = []
     for region in _regions(upright, MAX_CUTS):
         blocks += _region_blocks(_rows(region))
-    return blocks + [Block(piece.text, _rounded(piece.size)) for piece in turned]
+    return blocks + [Block(piece.text, _rounded(piece.size), y=(piece.y0 + piece.y1) / 2) for piece in turned]
 
 
 def _regions(pieces: list[Piece], cuts: int) -> list[list[Piece]]:
@@ -181,7 +186,7 @@ def _region_blocks(rows: list[Row]) -> list[Block]:
             end += 1
         if end - place >= 2 and (text := _table(rows[place:end])):
             size = _rounded(median(line.size for line in lines[place:end]))
-            blocks.append(Block(text, size, end - place, table=True))
+            blocks.append(Block(text, size, end - place, table=True, y=_middle(lines[place])))
             place = end
             continue
         end = place + 1
@@ -189,7 +194,11 @@ def _region_blocks(rows: list[Row]) -> list[Block]:
             if len(rows[end]) > 1 and end + 1 < len(rows) and len(rows[end + 1]) > 1:
                 break  # a table may begin here
             end += 1
-        blocks.append(_paragraph(lines[place:end]))
+        block = _paragraph(lines[place:end])
+        block.y = _middle(lines[place])
+        if block.lines == 1:
+            block.pieces = tuple(piece.text for piece in rows[place])
+        blocks.append(block)
         place = end
     return blocks
 
@@ -250,6 +259,10 @@ def _table(rows: list[Row]) -> str:
             cells[place] = f"{cells[place]} {cell(piece.text)}".strip()
         found.append(cells)
     return table(found)
+
+
+def _middle(line: Piece) -> float:
+    return (line.y0 + line.y1) / 2
 
 
 def _rounded(size: float) -> float:

@@ -6,12 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
+from webseam.documents import base64_data
 from webseam.documents.decode import decode
 from webseam.documents.document import Document
 from webseam.documents.extract import Budget, Extract, too_long
 from webseam.documents.invisible import drop_invisible
+from webseam.documents.markdown_hidden import drop_hidden
 from webseam.documents.sniff import Form, charset_of, judge, size_of
-from webseam.documents.text import as_markdown, drop_comments, drop_front_matter, markdown_links, markdown_title
+from webseam.documents.text import as_markdown, drop_front_matter, markdown_links, markdown_title
 from webseam.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -79,11 +81,15 @@ def read(
     found: tuple[str, ...] = ()
     if judged.form is Form.MARKDOWN:
         text, title = drop_front_matter(text)
-        text, commented = drop_comments(text)
-        hidden += commented
+        text, unseen = drop_hidden(text)
+        hidden += unseen
         title = " ".join((title or markdown_title(text)).split())[: LIMITS.title_chars]
         found = markdown_links(text, url) if links else ()
     notes = [decoded.note] if decoded.note else []
+    if judged.form in (Form.JSON, Form.MARKDOWN):
+        slimmed = base64_data.from_json(text) if judged.form is Form.JSON else base64_data.from_markdown(text)
+        text = slimmed.text
+        notes += [slimmed.note] if slimmed.note else []
     text, truncated = _bounded(text, notes, limit=LIMITS.page_chars - FENCE_CHARS)
     content = as_markdown(text, judged)
     if not content.strip():

@@ -1,5 +1,8 @@
 """What are these bytes? What HTTP calls them, what their address ends in, and what they begin with, in that order of trust.
 
+Servers look types up by the ending, in tables that know other things by it (`.rs` "application/rls-services+xml", `.ts`
+"video/mp2t"): of source code its own ending says more than a type that is none of ours.
+
 Except that bytes win over words where words are commonly wrong: a PDF is a PDF whatever it is called, and so is what the names
 in a zip archive show to be an Office file; an error page in HTML is read although it is called a picture (MIME Sniffing
 Standard, sections 6 and 7, for the signatures).
@@ -159,6 +162,9 @@ _SUFFIXES: dict[str, tuple[Form, str]] = {
     ".json": (Form.JSON, "application/json"),
     ".jsonl": (Form.JSON, "application/jsonl"),
     ".ndjson": (Form.JSON, "application/x-ndjson"),
+    ".ipynb": (Form.JSON, "application/x-ipynb+json"),
+    ".geojson": (Form.JSON, "application/geo+json"),
+    ".jsonld": (Form.JSON, "application/ld+json"),
     ".csv": (Form.CSV, "text/csv"),
     ".tsv": (Form.CSV, "text/tab-separated-values"),
     ".xml": (Form.XML, "application/xml"),
@@ -173,7 +179,15 @@ _LANGUAGES = {
     ".css": "css", ".scss": "scss", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".ini": "ini", ".cfg": "ini",
     ".diff": "diff", ".patch": "diff", ".tex": "tex", ".vue": "vue", ".dart": "dart", ".ex": "elixir", ".hs": "haskell",
     ".clj": "clojure", ".zig": "zig", ".nix": "nix", ".proto": "protobuf", ".graphql": "graphql", ".tf": "hcl",
+    ".mts": "typescript", ".cts": "typescript", ".cjs": "javascript", ".cxx": "cpp", ".hxx": "cpp", ".hh": "cpp", ".d": "d",
+    ".kts": "kotlin", ".exs": "elixir", ".pyi": "python", ".fs": "fsharp", ".ml": "ocaml", ".erl": "erlang", ".el": "elisp",
+    ".lisp": "lisp", ".scm": "scheme", ".groovy": "groovy", ".gradle": "groovy", ".bat": "bat", ".tcl": "tcl", ".vb": "vb",
+    ".f90": "fortran", ".pas": "pascal", ".sol": "solidity", ".svelte": "svelte", ".less": "less", ".sass": "sass",
+    ".cmake": "cmake", ".mk": "makefile", ".vim": "vim", ".mm": "objectivec", ".m": "",  # Objective-C or MATLAB
 }  # fmt: skip
+_PROGRAMS = frozenset({".php", ".pl", ".py", ".rb", ".lua"})
+"""Endings of source code, and of addresses at which it runs."""
+
 _CODE_TYPES = {
     "text/javascript": "javascript", "application/javascript": "javascript", "application/x-javascript": "javascript",
     "text/css": "css", "application/yaml": "yaml", "text/yaml": "yaml", "application/x-yaml": "yaml",
@@ -200,13 +214,17 @@ def judge(data: bytes, *, url: str = "", content_type: str = "") -> Judged:
             kind="unsupported_type",
         )
     group = declared.partition("/")[0]
-    if (group in _UNREAD_GROUPS or declared in _UNREAD_TYPES) and not is_html:
+    suffix = _suffix(url)
+    is_code = suffix in _LANGUAGES and not _says_more(declared, suffix, start) and not _XML_START.match(start)
+    if (group in _UNREAD_GROUPS or declared in _UNREAD_TYPES) and not is_html and (not is_code or _looks_binary(head)):
         raise _refusal(_UNREAD_TYPES.get(declared) or _UNREAD_GROUPS[group], declared, data)
     if _looks_binary(head):
         raise _refusal("binary data", declared if declared not in _VAGUE else "application/octet-stream", data)
-    if group in _UNREAD_GROUPS or declared in _UNREAD_TYPES or declared in _CALLED:
+    if is_html and (group in _UNREAD_GROUPS or declared in _UNREAD_TYPES or declared in _CALLED):
         return Judged(Form.HTML, "text/html")
-    return _by_name(declared, url) or _by_start(start, is_html=is_html)
+    if is_code:
+        return Judged(Form.CODE, declared if group == "text" else "text/plain", _LANGUAGES[suffix])
+    return _by_name(declared, suffix) or _by_start(start, is_html=is_html)
 
 
 def media_type(content_type: str) -> str:
@@ -221,7 +239,22 @@ def charset_of(content_type: str) -> str:
     return match[1] if match else ""
 
 
-def _by_name(declared: str, url: str) -> Judged | None:
+def _suffix(url: str) -> str:
+    try:
+        return PurePosixPath(urlsplit(url).path).suffix.lower()
+    except ValueError:
+        return ""
+
+
+def _says_more(declared: str, suffix: str, start: bytes) -> bool:
+    """Whether a type says more than an ending of source code: it is known here, or is XML and looks like it, or is what a
+    program sent whose ending that is."""
+    if declared in _TYPES or declared in _CODE_TYPES or declared.endswith("+json"):
+        return True
+    return declared not in _VAGUE and (suffix in _PROGRAMS or (declared.endswith("+xml") and start.startswith(b"<")))
+
+
+def _by_name(declared: str, suffix: str) -> Judged | None:
     """What a type that says something says; or else what the end of the address does."""
     if declared in _TYPES:
         return Judged(_TYPES[declared], "text/html" if _TYPES[declared] is Form.HTML else declared)
@@ -233,12 +266,6 @@ def _by_name(declared: str, url: str) -> Judged | None:
         return Judged(Form.CODE, declared, _CODE_TYPES[declared])
     if declared not in _VAGUE:
         return Judged(Form.PLAIN, declared)
-    try:
-        suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
-    except ValueError:
-        suffix = ""
-    if suffix in _LANGUAGES:
-        return Judged(Form.CODE, declared if declared == "text/plain" else "text/plain", _LANGUAGES[suffix])
     if suffix in _SUFFIXES and not (declared == "text/plain" and _SUFFIXES[suffix][0] is Form.HTML):
         return Judged(*_SUFFIXES[suffix])
     return Judged(Form.PLAIN, "text/plain") if declared == "text/plain" else None

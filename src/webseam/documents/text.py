@@ -1,7 +1,7 @@
 """Documents that are text already: Markdown at its word, plain text as it is, JSON, XML and source code between fences.
 
 Small CSV becomes a table of Markdown, which is read more surely; the rest stays as it came, between fences: a table would take
-more characters, and a window in the midst of it would have no header either.
+more characters.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from webseam.config import LIMITS
 from webseam.documents.html.code import fenced
 from webseam.documents.html.links import MAX_LINKS, Base
+from webseam.documents.json_text import readable
 from webseam.documents.sniff import Form
 from webseam.documents.tabular import cell, table
 
 if TYPE_CHECKING:
     from webseam.documents.sniff import Judged
 
-_COMMENT_OR_FENCE = re.compile(r"<!--|^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _HEADING = re.compile(r" {0,3}#{1,2} +(.{1,1000}?)[ #]*$")
 _FRONT_MATTER_KEY = {
     "---": re.compile(r"[\w\"'][^\n:]{0,100}:(?:[ \t]|$)"),  # YAML
@@ -32,9 +32,6 @@ _LINK = re.compile(
     r"\]\(\s{0,9}<?([^\s()<>]{1,8192})|<(https?://[^\s<>]{1,8192})>|^ {0,3}\[[^\]\n]{1,200}\]:\s{1,9}<?(\S{1,8192})",
     re.MULTILINE,
 )
-_BRACKETS = re.compile(r"[\[\]{}]")
-_FORMATTED_CHARS = 500_000
-_FORMATTED_DEPTH = 40
 
 
 def as_markdown(text: str, judged: Judged) -> str:
@@ -42,7 +39,7 @@ def as_markdown(text: str, judged: Judged) -> str:
     if judged.form in (Form.PLAIN, Form.MARKDOWN):
         return text.strip("\n").rstrip()
     if judged.form is Form.JSON:
-        return fenced(_readable_json(text), "json")
+        return fenced(readable(text), "json")
     if judged.form is Form.CSV and (rows := _small_table(text, judged.content_type)):
         return table(rows)
     language = {Form.CSV: "csv", Form.XML: "xml"}.get(judged.form, judged.language)
@@ -74,31 +71,6 @@ def _delimiter(text: str) -> str:
     """What divides the fields: the commonest of three in the first line; many a "CSV" has semicolons or tabs."""
     first = text.lstrip("\n").partition("\n")[0]
     return max(",;\t", key=first.count)
-
-
-def drop_comments(markdown: str) -> tuple[str, int]:
-    """Markdown without HTML comments, which nobody sees where it is shown, outside fences; and how many characters went."""
-    if "<!--" not in markdown:
-        return markdown, 0
-    kept: list[str] = []
-    dropped = 0
-    kept_from = position = 0
-    while match := _COMMENT_OR_FENCE.search(markdown, position):
-        if match[1]:  # a fence: what it holds is shown as it is
-            length = min(len(match[1]), 100)
-            closing = re.compile(rf"^ {{0,3}}{match[1][0]}{{{length},}}[ \t]*$", re.MULTILINE).search(markdown, match.end())
-            if closing is None:
-                break
-            position = closing.end()
-            continue
-        end = markdown.find("-->", match.end())
-        kept.append(markdown[kept_from : match.start()])
-        if end < 0:
-            return "".join(kept), dropped + len(markdown) - match.end()
-        dropped += end - match.end()
-        kept_from = position = end + 3
-    kept.append(markdown[kept_from:])
-    return "".join(kept), dropped
 
 
 def drop_front_matter(markdown: str) -> tuple[str, str]:
@@ -162,25 +134,3 @@ def markdown_links(markdown: str, url: str) -> tuple[str, ...]:
             if len(found) >= MAX_LINKS:
                 break
     return tuple(found)
-
-
-def _readable_json(text: str) -> str:
-    """JSON on one line put on many, so that a window or a search has lines to show; anything else as it is."""
-    if "\n" in text.strip() or len(text) > _FORMATTED_CHARS or _depth(text) > _FORMATTED_DEPTH:
-        return text
-    import msgspec
-
-    try:
-        formatted = msgspec.json.format(text, indent=2)
-    except (msgspec.DecodeError, RecursionError):
-        return text
-    return formatted if len(formatted) <= LIMITS.page_chars else text
-
-
-def _depth(text: str) -> int:
-    """How deep brackets nest, those in strings counted too: indenting what is deep would multiply its size."""
-    depth = deepest = 0
-    for bracket in _BRACKETS.findall(text):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest

@@ -59,7 +59,9 @@ class Kept:
     def size(self) -> int:
         """About how many bytes of memory it takes."""
         headings = sum(sys.getsizeof(heading.title) + 200 for heading in self.layout.headings)
-        return sys.getsizeof(self.page.content) + headings + 150 * len(self.layout.fences) + _OVERHEAD
+        return (
+            sys.getsizeof(self.page.content) + headings + 150 * (len(self.layout.fences) + len(self.layout.tables)) + _OVERHEAD
+        )
 
 
 class _Place(NamedTuple):

@@ -170,10 +170,15 @@ def answer(provider: str, kept: Kept, asked: Asked, *, whole_offered: bool = Fal
                 f"The text looked for does not occur {where}: try other words, or a section.",
             ]
     else:
-        end = window_end(text, start, asked.max_chars, layout, stop)
+        repeated = layout.beginning(text, start, asked.max_chars // 4)
+        room = asked.max_chars - (repeated.end - repeated.start if repeated else 0)
+        end = window_end(text, start, room, layout, stop)
         head["start"] = start
         following = end if end < stop else None
-        parts = [("", text[start:end])]
+        parts = [(f"characters {start} to {end}" if repeated else "", text[start:end])]
+        if repeated is not None:
+            label = f"repeated: how this {repeated.what} begins, at character {repeated.start}"
+            parts.insert(0, (label, text[repeated.start : repeated.end].rstrip("\n")))
         outline = start == 0 and end < len(text)
         if not text:
             head["notes"] = [*head.get("notes", ()), "The page holds no text."]

@@ -5,8 +5,12 @@ one after the other are the text, whatever their sizes; and the same `start` and
 depends on the text alone. Offsets count characters (Unicode code points) from the beginning of the page.
 
 A `Layout` is read off the text once a page: its headings (ATX, `# Title`, and setext, underlined, as readers such as Jina's
-write them) and its fenced code blocks (CommonMark 4.5), inside which a `#` is a comment and a blank line no border. Cuts are
-tried in the order heading, blank line, line, sentence, word; each only as far back as what it saves is worth.
+write them), its fenced code blocks (CommonMark 4.5), inside which a `#` is a comment and a blank line no border, and its tables
+(GFM 4.10, with bars at the edges). Cuts are tried in the order heading, blank line, line, sentence, word; each only as far back
+as what it saves is worth.
+
+A window that begins inside a table or a block says little without the names of its columns. `Layout.beginning` gives the lines
+that are worth showing once more in front of it: apart from the window, which stays `text[start:end]`.
 
 A page may be megabytes made to be slow. Whatever goes over a whole text is linear in it, and goes in slices: one call into `re`
 keeps every other thread waiting for as long as it lasts.
@@ -18,7 +22,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from webseam.config import LIMITS
 from webseam.tools.clean import clean_line, cut
@@ -30,6 +34,7 @@ _MARKS_READ = 20_000  # headings and fences of one page: one of nothing else has
 _TITLES_READ = 400_000  # characters of headings of one page
 _TITLE_CHARS = 400  # of one heading
 _SLICE = 64 * 1024
+_REPEATED = 2_000  # characters of a header that is shown once more
 _HITS = 10_000  # counted by `find`; enough to say "many"
 _AROUND = 300  # characters of context on either side of a hit
 
@@ -39,6 +44,8 @@ _MARKS = re.compile(
     re.MULTILINE,
 )
 _NEEDED = ("#", "```", "~~~", "==", "---")  # one of them is in every mark
+_DELIMITERS = re.compile(r"^\|(?:[ \t]*+:?-++:?[ \t]*+\|)++[ \t]*+$", re.MULTILINE)
+_NO_ROW = re.compile(r"\n(?!\|)")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
 _EMPHASIS = re.compile(r"(?<!\\)[*`]+|(?<![\w\\])_+|(?<!\\)_+(?!\w)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -70,10 +77,26 @@ class Found(NamedTuple):
     more: int | None
 
 
-class Layout:
-    """The headings and fenced blocks of one text."""
+class Beginning(NamedTuple):
+    """Lines that a later window is not understood without: `text[start:end]`, and whether of a table or of a code block."""
 
-    __slots__ = ("fences", "headings", "size")
+    start: int
+    end: int
+    what: Literal["table", "code block"]
+
+
+class Table(NamedTuple):
+    """A table is `text[start:end]`, its header and the line of dashes below it `text[start:rows]`."""
+
+    start: int
+    rows: int
+    end: int
+
+
+class Layout:
+    """The headings, fenced blocks and tables of one text."""
+
+    __slots__ = ("fences", "headings", "size", "tables")
 
     def __init__(self, text: str) -> None:
         self.size = len(text)
@@ -109,6 +132,7 @@ class Layout:
             self.headings.append(Heading(level, title, start, min(nearest[: level + 1])))
             nearest[level] = start
         self.headings.reverse()
+        self.tables = list(islice(_tables(text), _MARKS_READ))
 
     def fence_around(self, at: int) -> tuple[int, int] | None:
         """The fenced block that `at` would cut in two, or None."""
@@ -116,6 +140,25 @@ class Layout:
         if index >= 0 and self.fences[index][0] < at < self.fences[index][1]:
             return self.fences[index]
         return None
+
+    def beginning(self, text: str, at: int, room: int) -> Beginning | None:
+        """What to show once more, in at most `room` characters, in front of a window that begins at `at`; None for nothing.
+
+        Of a table its header; of a code block the line that opens it, and of one of CSV the next one, too.
+        """
+        found: Beginning | None = None
+        if (fence := self.fence_around(at)) is not None:
+            end = text.find("\n", fence[0]) + 1
+            if text[fence[0] : end].strip(" `~\n").lower() in ("csv", "tsv"):
+                end = text.find("\n", end) + 1
+            found = Beginning(fence[0], end, "code block")
+        else:
+            index = bisect_left(self.tables, at, key=_start_of) - 1
+            if index >= 0 and at < self.tables[index].end:
+                found = Beginning(self.tables[index].start, self.tables[index].rows, "table")
+        if found is None or not found.end <= at or found.end - found.start > min(room, _REPEATED):
+            return None
+        return found
 
     def sections(self, wanted: str) -> list[Heading]:
         """The headings that `wanted` may mean, the best kind of match only: equal, else beginning with it, else holding it."""
@@ -188,8 +231,8 @@ def _before_heading(text: str, end: int, floor: int, layout: Layout) -> int:
         end = heading.start
 
 
-def _start_of(heading: Heading) -> int:
-    return heading.start
+def _start_of(part: Heading | Table) -> int:
+    return part.start
 
 
 def _line_border(text: str, start: int, limit: int, layout: Layout) -> int | None:
@@ -343,6 +386,36 @@ def _marks(text: str, size: int = _SLICE) -> Iterator[re.Match[str]]:
                 break
             yield match
             at = max(border, match.end())
+
+
+def _tables(text: str, size: int = _SLICE) -> Iterator[Table]:
+    """The tables of a text, in fences too, in slices that end with a line."""
+    at = done = 0
+    while at < len(text):
+        border = text.find("\n", at + size) + 1 or len(text)
+        begin, at = at, border
+        if text.find("|", begin, border) == -1:
+            continue
+        for match in _DELIMITERS.finditer(text, begin, border):
+            if match.start() <= done:
+                continue
+            start = text.rfind("\n", done, match.start() - 1) + 1 or done
+            if text[start] == "|":
+                done = _end_of_rows(text, match.end(), size)
+                yield Table(start, min(match.end() + 1, done), done)
+        at = max(at, done)
+
+
+def _end_of_rows(text: str, at: int, size: int) -> int:
+    """Where the lines that begin with a bar end, from the end of such a line on."""
+    while at < len(text):
+        border = text.find("\n", at + size)
+        border = len(text) if border == -1 else border
+        no_row = _NO_ROW.search(text, at, border)
+        if no_row is not None:
+            return no_row.end()
+        at = border
+    return len(text)
 
 
 def _around(text: str, begin: int, end: int, start: int, stop: int, reach: int) -> Passage:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from webseam.config import LIMITS
 from webseam.documents.decode import decode
-from webseam.documents.extract import Extract, iso_date
+from webseam.documents.extract import Extract, given_author, given_title, iso_date
 from webseam.documents.html.escape import escape
 from webseam.documents.html.hidden import drop_hidden
 from webseam.documents.html.links import Base, page_links
@@ -91,8 +91,8 @@ class _Book:
             text = text_in(node)
             match name_of(node):
                 case "title":
-                    extract.title = extract.title or text
-                case "creator" if text and len(authors) < 10:
+                    extract.title = extract.title or given_title(text)
+                case "creator" if given_author(text) and len(authors) < 10:
                     authors.append(text)
                 case "language":
                     extract.language = extract.language or text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
-from webseam.documents.extract import Extract, iso_date, too_long
+from webseam.documents.extract import Extract, given_author, given_title, iso_date, last_date, too_long
 from webseam.documents.html.escape import escape, indent
 from webseam.documents.html.links import Base, page_links
 from webseam.documents.html.tree import Element
@@ -56,21 +56,23 @@ def read_open_document(data: bytes, url: str, budget: Budget) -> Extract:
         notes.append(too_long(content))
     if archive.damaged:
         notes.append("The file is damaged or cut off: this is what could be read of it.")
+    created = changed = ""
     for node in parts_of(child(parse(archive.read("meta.xml").data), "meta")):
         text = text_in(node)
         match name_of(node):
             case "title":
-                extract.title = text
+                extract.title = given_title(text)
             case "creator":
-                extract.author = text
+                extract.author = given_author(text) or extract.author
             case "initial-creator":
-                extract.author = extract.author or text
+                extract.author = extract.author or given_author(text)
             case "language":
                 extract.language = text
             case "date":
-                extract.date = iso_date(text)
+                changed = iso_date(text)
             case "creation-date":
-                extract.date = extract.date or iso_date(text)
+                created = iso_date(text)
+    extract.date = last_date(created, changed)
     extract.title = extract.title or writer.title
     return extract
 

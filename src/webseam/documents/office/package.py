@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from webseam.documents.extract import Extract, iso_date
+from webseam.documents.extract import Extract, given_author, given_title, iso_date, last_date
 from webseam.documents.office.archive import Archive, Part
 from webseam.documents.office.xml import all_of, attribute, name_of, parse, text_in
 
@@ -68,20 +68,22 @@ class Package:
     def described(self, content: str) -> Extract:
         """`content` with the metadata of the package."""
         extract = Extract(content, cut=self.cut)
+        created = changed = ""
         core = self.related("", "core-properties") or "docProps/core.xml"
         for node in self.tree(core):
             text = text_in(node)
             match name_of(node):
                 case "title":
-                    extract.title = text
+                    extract.title = given_title(text)
                 case "creator":
-                    extract.author = text
+                    extract.author = given_author(text)
                 case "language":
                     extract.language = text
                 case "modified":
-                    extract.date = iso_date(text) or extract.date
+                    changed = iso_date(text)
                 case "created":
-                    extract.date = extract.date or iso_date(text)
+                    created = iso_date(text)
+        extract.date = last_date(created, changed)
         if self.archive.damaged:
             extract.notes.append("The file is damaged or cut off: this is what could be read of it.")
         return extract

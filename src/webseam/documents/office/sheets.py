@@ -57,6 +57,8 @@ def read_sheets(data: bytes, url: str, budget: Budget) -> Extract:
     extract = package.described("\n\n".join(written))
     if unseen:
         notes.append(f"Hidden sheets were left out: {unseen}.")
+    if book.unworked:
+        notes.append(f"Formulas whose results are not in the file, so that their cells are empty here: {book.unworked:,}.")
     extract.notes += notes
     extract.cut |= book.cut or budget.spent
     extract.links = tuple(book.links)
@@ -77,6 +79,7 @@ class _Book:
         self.budget = budget
         self.cut = False
         self.empty = True
+        self.unworked = 0  # formulas without a result
         self.links: dict[str, None] = {}
         properties = child(workbook, "workbookPr")
         self._epoch = _EPOCH_1904 if attribute(properties, "date1904").lower() in ("1", "true") else _EPOCH
@@ -152,6 +155,8 @@ class _Book:
             return self._shared_cell(place)
         if kind == "b":
             return {"0": "FALSE", "1": "TRUE"}.get(raw, cell(raw))
+        if not raw and kind != "str" and child(node, "f") is not None:
+            self.unworked += 1
         if kind in ("str", "e", "d") or not raw:
             return cell(raw)
         return self._number(raw, self._formats.get(number(node.get("s", "")), _Format()))
