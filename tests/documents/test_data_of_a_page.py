@@ -27,6 +27,16 @@ def shell(*nodes: Any) -> Document:
     )
 
 
+def test_a_notice_does_not_stand_before_the_data() -> None:
+    body = "<div id=root>Loading...</div><noscript>You need to enable JavaScript to run this app.</noscript>"
+    article = json.dumps({"@type": "Article", "headline": "Ferries", "articleBody": WORDS * 3})
+    document = page(f"<title>App</title><script type=application/ld+json>{article}</script>{body}<script src=a.js></script>")
+    assert document.content == f"# Ferries\n\n{(WORDS * 3).strip()}"
+    state = json.dumps({"props": {"post": {"title": "Ferries", "body": WORDS * 3}}})
+    document = page(f"<title>App</title>{body}<script id=__NEXT_DATA__ type=application/json>{state}</script>")
+    assert document.content == f"## Ferries\n\n{(WORDS * 3).strip()}"
+
+
 LAMP = {
     "@context": "https://schema.org",
     "@type": "Product",
