@@ -13,6 +13,8 @@ class Document:
     itself. `confidence`, from 0 to 1, is how sure it is that `content` is what the page is about; None where nobody judged, or
     nothing was left out.
 
+    `next_page` is where the page says that it goes on, absolute.
+
     `content_type` is what the bytes were judged to be, `encoding` how they were decoded. `links` are those of the whole page,
     menus included (a crawler wants them): absolute http(s), in document order, each once, without fragments, bounded.
     `robots` are the tokens of `<meta name="robots">`, lower case. `hidden` counts the characters that a reader of the page
@@ -35,4 +37,5 @@ class Document:
     author: str = ""
     date: str = ""
     site: str = ""
+    next_page: str = ""
     confidence: float | None = None

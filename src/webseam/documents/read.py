@@ -177,6 +177,7 @@ def _html(text: str, encoding: str, note: str, url: str, *, whole: bool, links: 
         language=head.language,
         links=page.links,
         canonical=head.canonical,
+        next_page=page.next_page,
         robots=head.robots,
         notes=tuple(notes),
         hidden=page.hidden + smuggled,

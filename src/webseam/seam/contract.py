@@ -92,8 +92,8 @@ class Page:
     ("an encoding was guessed").
 
     What the page says of itself, "" where it does not: `author` (several with commas between), `date` (ISO 8601), `language`
-    (BCP 47), `site`, and `canonical`, an absolute URL. `confidence`, from 0 to 1, is how sure it is that `content` is what the
-    page is about; None where nobody judged.
+    (BCP 47), `site`, and absolute URLs: `canonical`, and `next_page`, where a listing goes on. `confidence`, from 0 to 1, is
+    how sure it is that `content` is what the page is about; None where nobody judged.
     """
 
     url: str
@@ -109,6 +109,7 @@ class Page:
     language: str = ""
     site: str = ""
     canonical: str = ""
+    next_page: str = ""
     confidence: float | None = None
 
 

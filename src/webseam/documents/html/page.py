@@ -15,6 +15,7 @@ from webseam.documents.html.hidden import drop_hidden
 from webseam.documents.html.links import Base, page_links
 from webseam.documents.html.main_content import main_content
 from webseam.documents.html.markdown import to_markdown
+from webseam.documents.html.next_page import next_page
 from webseam.documents.html.notices import NOTICE_CHARS, is_only_a_notice
 from webseam.documents.html.parse import Parsed, parse
 from webseam.documents.html.structured import (
@@ -47,7 +48,7 @@ NEARLY_EMPTY = 200
 
 @dataclass(slots=True)
 class HtmlPage:
-    """What was made of a page. `confidence` is that of its main content (see `Document`)."""
+    """What was made of a page. `confidence` is that of its main content, `next_page` where it goes on (see `Document`)."""
 
     head: Head
     content: str
@@ -55,6 +56,7 @@ class HtmlPage:
     hidden: int
     truncated: bool
     confidence: float | None = None
+    next_page: str = ""
     notes: list[str] = field(default_factory=list)
 
 
@@ -70,7 +72,7 @@ def read_html(text: str, *, url: str, whole: bool = False, links: bool = True, m
     base, data, hidden = shown.base, shown.data, shown.hidden
     confidence = None if whole else main_content(parsed.body, shown.head.title, model)
     content, truncated = to_markdown((parsed.body,), base)
-    page = HtmlPage(shown.head, content, shown.links, hidden + escapes, truncated or parsed.cut, confidence)
+    page = HtmlPage(shown.head, content, shown.links, hidden + escapes, truncated or parsed.cut, confidence, shown.next_page)
     if shown.let_be:
         page.notes.append("The page hides its text until a script runs; it is given as the server sent it.")
     elif hidden > max(MUCH_HIDDEN, len(content) // 5):
@@ -107,6 +109,7 @@ class _Shown(NamedTuple):
     links: tuple[str, ...]
     hidden: int
     let_be: bool
+    next_page: str
 
 
 def _shown(parsed: Parsed, text: str, url: str, *, links: bool) -> _Shown:
@@ -114,8 +117,9 @@ def _shown(parsed: Parsed, text: str, url: str, *, links: bool) -> _Shown:
     data = linked_data(text)
     head = read_head(parsed, base, said_by(data))
     found = page_links(parsed.html, base) if links else ()
+    following = next_page(parsed, base, url)
     hidden, let_be = drop_hidden(parsed, text)
-    return _Shown(base, data, head, found, hidden, let_be)
+    return _Shown(base, data, head, found, hidden, let_be, following)
 
 
 def _from_data(page: HtmlPage, text: str, data: LinkedData, base: Base) -> None:
