@@ -119,6 +119,41 @@ def test_a_section_comes_alone_and_a_long_one_is_paged_within_it(ask: Callable[.
     assert reader.asked == [URL]
 
 
+DETAILS = "# Parts\n\n" + "".join(f"## Part {n}\n\n### Details\n\n" + f"Words of {n}. " * 60 + "\n\n" for n in range(30))
+
+
+def test_of_headings_with_one_text_a_start_chooses(ask: Callable[..., Any]) -> None:
+    tools, _ = over(DETAILS)
+    refused = ask(tools, "web_fetch", url=URL, section="Details")
+    (start,) = re.findall(r'could mean 30 headings: .* its start as section: "(\d+)"', refused.first_line)
+    assert DETAILS[int(start) :].startswith("### Details\n\nWords of 0")
+    begins = [match.start() for match in re.finditer("### Details", DETAILS)]
+    for number, place in enumerate(begins):
+        for asked in ({"section": str(place)}, {"section": "Details", "start": place}):
+            got = ask(tools, "web_fetch", url=URL, **asked)
+            assert got.fenced.startswith(f"### Details\n\nWords of {number}. ")
+            assert (got.head["section"], got.head["start"]) == ("Details", place)
+            assert "next_start" not in got.head
+    between = ask(tools, "web_fetch", url=URL, section="Details", start=begins[6] - 1)
+    assert between.fenced.startswith("### Details\n\nWords of 6. ")
+    got = ask(tools, "web_fetch", url=URL, section="Details", start=begins[3], max_chars=300)
+    text = got.fenced
+    while "next_start" in got.head:
+        got = ask(tools, "web_fetch", url=URL, section="Details", start=got.head["next_start"], max_chars=300)
+        text += got.fenced
+    assert text == DETAILS[begins[3] : DETAILS.index("## Part 4")]
+    assert "could mean 30 headings" in ask(tools, "web_fetch", url=URL, section="Details", start=len(DETAILS) + 5).first_line
+    assert ask(tools, "web_fetch", url=URL, section=str(begins[3] + 1)).is_error
+
+
+def test_a_heading_that_is_a_number_goes_before_a_place(ask: Callable[..., Any]) -> None:
+    text = "# 8\n\n\n\n# Two\n\ntwo\n\n# 2026\n\nyear\n"
+    tools, _ = over(text)
+    assert ask(tools, "web_fetch", url=URL, section="8").head["section"] == "8"
+    assert ask(tools, "web_fetch", url=URL, section="2026").head["section"] == "2026"
+    assert ask(tools, "web_fetch", url=URL, section=str(text.index("# 2026"))).head["section"] == "2026"
+
+
 def test_a_section_that_is_missing_or_ambiguous_lists_what_there_is(ask: Callable[..., Any]) -> None:
     tools, _ = over(LONG)
     missing = ask(tools, "web_fetch", url=URL, section="Part 99")

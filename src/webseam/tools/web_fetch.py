@@ -61,7 +61,7 @@ def tool(facts: Facts) -> dict[str, Any]:
             "type": "string",
             "maxLength": LIMITS.find_chars,
             "default": "",
-            "description": "Return only the section under this heading (see the outline of a long page).",
+            "description": "Return only the section under this heading, or at its start (see the outline of a long page).",
         },
     }
     if facts.whole:
@@ -151,7 +151,7 @@ def answer(provider: str, kept: Kept, asked: Asked, *, whole_offered: bool = Fal
     begin, stop = 0, len(text)
     head = _head(provider, kept, whole_offered=whole_offered)
     if asked.section:
-        heading = _section(kept, asked.section)
+        heading, asked = _section(kept, asked)
         begin, stop = heading.start, heading.end
         head["section"] = cut(heading.title, LIMITS.title_chars)
     start = _start(asked, begin, stop, len(text))
@@ -244,23 +244,38 @@ def _start(asked: Asked, begin: int, stop: int, size: int) -> int:
     return asked.start
 
 
-def _section(kept: Kept, wanted: str) -> Heading:
-    """The one heading that `wanted` means. Otherwise ArgumentError, with the headings it could mean or the outline, fenced."""
+def _section(kept: Kept, asked: Asked) -> tuple[Heading, Asked]:
+    """The one heading that `asked.section` means, by its text or the number of the character where it begins.
+
+    Of several with that text `asked.start` chooses: the one whose section holds it (the outermost, for windows go on in it),
+    else the next, from whose beginning is then asked. Otherwise ArgumentError, with the headings it could mean or the outline,
+    fenced.
+    """
     from webseam.errors import ArgumentError
     from webseam.tools.clean import cut
     from webseam.tools.fence import fenced
 
+    wanted, start = asked.section, asked.start
     found = kept.layout.sections(wanted)
+    if wanted.isdecimal() and not (found and found[0].title == wanted):
+        found = [heading for heading in kept.layout.headings if str(heading.start) == wanted] or found
+    if len(found) > 1 and start:
+        found = (
+            [one for one in found if one.start <= start < one.end][:1] or [one for one in found if one.start > start] or found
+        )
+        if found[0].start > start:
+            return found[0], asked._replace(start=0)
+        found = found[:1] if found[0].end > start else found
     if len(found) == 1:
-        return found[0]
+        return found[0], asked
     shown = cut(wanted, 60)
     if found:
         listed = "\n".join(
             f"- {cut(heading.title, 120)} (start {heading.start})" for heading in found[: LIMITS.outline_entries // 2]
         )
         raise ArgumentError(
-            f'section "{shown}" could mean {len(found)} headings: give one of them in full, or its start.\n'
-            + fenced([("headings that match", listed)])
+            f'section "{shown}" could mean {len(found)} headings: give one of them in full, or its start as section: '
+            f'"{found[0].start}".\n' + fenced([("headings that match", listed)])
         )
     outline = kept.layout.outline()
     if not outline:
