@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from webseam.tools.window import Heading
 
 NAME = "web_fetch"
+OUTLINE = "outline of the whole page"
 ARGUMENTS = ("url", "start", "max_chars", "find", "section")
 CACHE: tuple[Literal["use", "only", "refresh"], ...] = ("use", "only", "refresh")
 """The argument `cache`, of readers that keep what they read."""
@@ -182,7 +183,7 @@ def answer(provider: str, kept: Kept, asked: Asked, *, whole_offered: bool = Fal
         head["next_start"] = following
     listed = layout.outline() if outline else ""
     if listed:
-        parts.append(("outline of the whole page", listed))
+        parts.append((OUTLINE, listed))
     return _laid_out(head, parts)
 
 
@@ -260,12 +261,11 @@ def _section(kept: Kept, asked: Asked) -> tuple[Heading, Asked]:
     if wanted.isdecimal() and not (found and found[0].title == wanted):
         found = [heading for heading in kept.layout.headings if str(heading.start) == wanted] or found
     if len(found) > 1 and start:
-        found = (
-            [one for one in found if one.start <= start < one.end][:1] or [one for one in found if one.start > start] or found
-        )
-        if found[0].start > start:
-            return found[0], asked._replace(start=0)
-        found = found[:1] if found[0].end > start else found
+        around = [one for one in found if one.start <= start < one.end]
+        behind = [one for one in found if one.start > start]
+        if behind and not around:
+            return behind[0], asked._replace(start=0)
+        found = around[:1] or found
     if len(found) == 1:
         return found[0], asked
     shown = cut(wanted, 60)
