@@ -66,6 +66,7 @@ class BuiltinReader:
             notes=(*_notes(reply, document), *([FROM_CACHE] if reply.retrieved_at else [])),
             author=document.author,
             date=document.date,
+            changed=document.changed,
             language=document.language,
             site=document.site,
             canonical=document.canonical,

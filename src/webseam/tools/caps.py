@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _EXAMINED = 1_000  # results looked at to find those that can be shown
 _OF_A_PAGE = (
-    "content", "final_url", "title", "content_type", "retrieved_at", "author", "date", "language", "site", "canonical",
-    "next_page",
+    "content", "final_url", "title", "content_type", "retrieved_at", "author", "date", "changed", "language", "site",
+    "canonical", "next_page",
 )  # fmt: skip
 _DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})?)?)?)?", re.ASCII)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*", re.ASCII)
@@ -104,6 +104,7 @@ def page(answered: Any, url: str, who: str, retrieved_at: str, redact: Redact) -
         notes=tuple(line_of(str(note), LIMITS.title_chars, redact) for note in notes[: LIMITS.domains]),
         author=plain(found.get("author") or "", LIMITS.title_chars, redact),
         date=_date(found.get("date") or ""),
+        changed=_date(found.get("changed") or ""),
         language=_language(found.get("language") or ""),
         site=plain(found.get("site") or "", LIMITS.age_chars, redact),
         canonical=_address(found.get("canonical") or "", redact),

@@ -203,7 +203,7 @@ def _head(provider: str, kept: Kept, *, whole_offered: bool) -> dict[str, Any]:
     # Only what has something to say. A `"truncated": false` beside a `next_start` would read as "this is all".
     if page.truncated:
         head["truncated"] = True
-    for name in ("author", "date", "language", "site"):
+    for name in ("author", "date", "changed", "language", "site"):
         if said := getattr(page, name):
             head[name] = said
     if page.canonical and page.canonical not in (page.final_url, page.url):

@@ -70,7 +70,7 @@ def read_html(text: str, *, url: str, whole: bool = False, links: bool = True, m
     escapes = drop_escapes_in(parsed.html) if has_escapes(text) else 0
     shown = _shown(parsed, text, url, links=links)
     base, data, hidden = shown.base, shown.data, shown.hidden
-    confidence = None if whole else main_content(parsed.body, shown.head.title, model)
+    confidence = None if whole else main_content(parsed.body, shown.head.tab, model)
     content, truncated = to_markdown((parsed.body,), base)
     page = HtmlPage(shown.head, content, shown.links, hidden + escapes, truncated or parsed.cut, confidence, shown.next_page)
     if shown.let_be:
@@ -79,14 +79,14 @@ def read_html(text: str, *, url: str, whole: bool = False, links: bool = True, m
         page.notes.append(
             f"{hidden:,} characters that the page does not show until something is clicked, or ever, were left out."
         )
-    notice = len(content) <= 2 * NOTICE_CHARS and is_only_a_notice(parsed.body, text, shown.head.title)
+    notice = len(content) <= 2 * NOTICE_CHARS and is_only_a_notice(parsed.body, text, shown.head.tab)
     if notice:
         page.content, page.confidence, page.notes = "", None, []
     if len(page.content) < NEARLY_EMPTY:
         _from_data(page, text, data, base)
     if page.content:
         _add_facts(page, data, base)
-    elif notice and not whole and (around := _around_a_notice(text, base, shown.head.title)):
+    elif notice and not whole and (around := _around_a_notice(text, base, shown.head.tab)):
         page.content = around
         page.notes.append("What the page is about it shows only by running scripts, which is not done here: this is the rest.")
     else:
@@ -97,7 +97,7 @@ def read_html(text: str, *, url: str, whole: bool = False, links: bool = True, m
 def prepared(text: str, *, url: str) -> tuple[Element, str]:
     """The body of a page as the classifier gets it, and its title: for those who train one."""
     parsed = parse(text)
-    return parsed.body, _shown(parsed, text, url, links=False).head.title
+    return parsed.body, _shown(parsed, text, url, links=False).head.tab
 
 
 class _Shown(NamedTuple):

@@ -45,17 +45,24 @@ MARKUP = re.compile(
     r"</?(?:a|b|blockquote|br|code|div|em|h[1-6]|i|img|li|ol|p|pre|section|span|strong|table|td|tr|ul)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+_NOBODY = frozenset(
+    {
+        "", "admin", "administrator", "anonymous", "default", "guest", "n/a", "nobody", "none", "null", "root", "undefined",
+        "unknown", "unknown author", "webmaster", "佚名", "匿名", "未知",
+    }
+)  # fmt: skip
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Said(NamedTuple):
-    """What JSON-LD says about the page itself; "" for what it does not say. `date` is ISO 8601."""
+    """What JSON-LD says about the page itself; "" for what it does not say. `date` and `changed` are ISO 8601."""
 
     author: str = ""
     date: str = ""
     site: str = ""
     language: str = ""
+    changed: str = ""
 
 
 class LinkedData:
@@ -98,9 +105,14 @@ class LinkedData:
         for item in (value if isinstance(value, list) else [value])[:20]:
             thing = next(iter(self.of(item)), None)
             name = line(thing.get("name")) if thing is not None else line(item)
-            if name and len(name) <= 100 and "://" not in name:
+            if name and len(name) <= 100 and "://" not in name and not is_nobody(name):
                 found[name] = None
         return ", ".join([*found][:5])
+
+
+def is_nobody(name: str) -> bool:
+    """Whether what stands where an author should is what a publishing system puts there for want of one."""
+    return name.strip(" ()[]<>-.").lower() in _NOBODY
 
 
 def linked_data(source: str) -> LinkedData:
@@ -150,6 +162,7 @@ def said_by(data: LinkedData) -> Said:
         author=data.names(node.get("author") or node.get("creator")),
         date=next((date for name in dates if (date := iso_date(line(node.get(name))))), ""),
         site=site or data.names(node.get("publisher")),
+        changed=iso_date(line(node.get("dateModified"))),
         language=line(language.get("alternateName") if isinstance(language, dict) else language),
     )
 
