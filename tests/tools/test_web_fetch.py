@@ -202,6 +202,10 @@ def test_find_without_a_hit_says_so_and_offers_the_outline(ask: Callable[..., An
     assert "does not occur on this page" in got.head["notes"][0]
     assert "- Guide (start 0" in got.fenced
     assert "Sentence" not in got.fenced
+    many = "".join(f"# Chapter {n}\n\nwords\n\n" for n in range(99))
+    outline = ask(over(many)[0], "web_fetch", url=URL, find="zebra").fenced.splitlines()[1:]
+    assert len(outline) == 11
+    assert outline[-1] == "- ... and 89 more headings"
 
 
 def test_an_empty_page_says_so(ask: Callable[..., Any]) -> None:

@@ -181,7 +181,7 @@ def answer(provider: str, kept: Kept, asked: Asked, *, whole_offered: bool = Fal
             head["notes"] = [*head.get("notes", ()), "The page holds no text."]
     if following is not None:
         head["next_start"] = following
-    listed = layout.outline() if outline else ""
+    listed = layout.outline(LIMITS.outline_entries_missed if asked.find else LIMITS.outline_entries) if outline else ""
     if listed:
         parts.append((OUTLINE, listed))
     return _laid_out(head, parts)
