@@ -28,6 +28,8 @@ def next_page(html: str, url: str = HERE) -> str:
         "<div aria-label='Pagination'><a href='?page=1'>‹</a><a href='?page=3'>›</a><a href='?page=9'>»</a></div>",
         f"<nav class=pagination><a href='?page=3'>{' ' * 60}Next page\n{' ' * 60}</a></nav>",
         "<a rel=next href='?page=3'><span class=visually-hidden>Next page</span><span aria-hidden=true>Next ›</span></a>",
+        "<a href='?page=3'>Next page</a>",
+        "<a href='?page=3'>下一页</a>",
         "<div id=paging><a href='?page=1'>上一页</a><a href='?page=3'>下一页</a></div>",
         "<div class=ipsPagination><a href='?page=3' title='Next page'><i class=icon></i></a></div>",
         "<base href='https://example.com/list'><nav class=pagination><a href='?page=3'>Weiter</a></nav>",

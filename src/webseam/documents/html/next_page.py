@@ -1,9 +1,9 @@
 """Where a page goes on that is one of several: the next page of a listing, a thread, a book.
 
-Asked in this order: `<link rel=next>`, `<a rel=next>`, and any link inside what is named as a pagination; a link only when its
-whole text is "Next", "Older posts", "下一页" or an arrow, for one with the title of another article leads to that. Of links
-that lead to different places none is taken, and neither is one that leads to the page itself (slides do) or to another host: an
-agent follows it unseen.
+Asked in this order: `<link rel=next>`, `<a rel=next>`, and any link that says "Next page", or "Next" or an arrow inside what is
+named as a pagination. It has to be the whole text of a link: one with the title of another article leads to that. Of links to
+different places none is taken, and neither is one that leads to the page itself (slides do) or to another host: an agent
+follows it unseen.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ _NEXT = frozenset(
         "次", "다음", "다음 페이지",
     }
 )  # fmt: skip
+# Said of pages only, wherever it stands; "Next" alone may be the next slide.
+_SURE = re.compile(
+    "page|posts|entries|articles|seite|beiträge|página|pagina|sida|strona|страница|sayfa|trang|页|頁|ページ|페이지"
+)
 _ARROWS = "»›→>❯▶⟩≫＞"
 _DECORATION = f" \t\n\r\u00a0.…|[]()‹«←<{_ARROWS}"
 _BEGINNINGS = frozenset({word[0] for word in _NEXT} | set(_DECORATION) | {""})
@@ -86,7 +90,7 @@ def next_page(page: Parsed, base: Base, url: str) -> str:
             break
         if "rel" in link.attrs and _is_next(link):
             named.append(link)
-        elif _in_pagination(page, place):
+        elif (rank == 0 and _SURE.search(" ".join(_texts(link)).lower())) or _in_pagination(page, place):
             ranks[rank].append(link)
     return next((to for links in (named, *ranks) if links and (to := leads(links))), "")
 
