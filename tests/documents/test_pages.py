@@ -266,6 +266,9 @@ SHELLS = {
     "Please enable it to continue.</strong></noscript><div id=app></div>",
     "noscript of any words": "<noscript>Nothing to see here</noscript><div id=app></div>",
     "noscript with help": "<noscript>JavaScript is off: <a href=https://enable.example/>how to switch it on</a></noscript>",
+    "Spanish": "<p>Active JavaScript para continuar.</p><p>JavaScript está desactivado.</p>",
+    "Portuguese": "<p>O JavaScript está desabilitado. Ative-o.</p>",
+    "Italian": "<p>Abilitare JavaScript.</p><p>Attendere prego…</p>",
     "waiting": "<div id=app><div class=spinner>Loading...</div></div>",
     "waiting for something": "<h1>App</h1><img src=logo.png alt='Company logo'><p>Loading your dashboard, please wait …</p>",
     "both": "<app-root>Loading the app 0%</app-root><noscript>Please enable JavaScript</noscript>",
@@ -297,6 +300,8 @@ def test_a_notice_that_scripts_must_run_is_no_text(body: str, whole: bool) -> No
         "<h1>Loading dock hours</h1><p>8 to 17</p>",
         "<h1>Enable JavaScript</h1><p>Open the settings of the browser, then Content.</p>",
         "<p>JavaScript is a language of 1995.</p>",
+        "<p>Interactive JavaScript, creative and native</p>",
+        "<h1>Page without JavaScript</h1>",
         "<p>Hello</p><noscript>Please enable JavaScript</noscript>",
         "<noscript><a href=/plain>The plain version</a></noscript>",
         "<p>Loading...</p><img src=a.jpg alt='The harbour at dawn'>",
@@ -304,7 +309,7 @@ def test_a_notice_that_scripts_must_run_is_no_text(body: str, whole: bool) -> No
     ],
 )
 def test_a_short_page_that_says_something_else_is_read(body: str) -> None:
-    assert page(f"<title>Page</title>{body}<script src=a.js></script>").content
+    assert page(f"<title>Page without JavaScript - Site</title>{body}<script src=a.js></script>").content
 
 
 def test_a_page_without_scripts_does_not_wait_for_them() -> None:

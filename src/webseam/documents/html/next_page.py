@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from webseam.documents.html.parse import Parsed
     from webseam.documents.html.tree import Child
 
-MAX_LINKS = 5_000
+MAX_LINKS = 2_000
 """Links of a page that are looked at, from the last back: a pagination stands below what it is of."""
 
 MAX_CANDIDATES = 50

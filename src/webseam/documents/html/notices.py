@@ -22,8 +22,10 @@ _SCRIPTS = re.compile(r"<(?:no)?script[\s/>]", re.IGNORECASE)
 # What is to run, and that it does not. Nearly all languages write "JavaScript" in these letters.
 _SCRIPT_WORDS = re.compile(r"java\s?script|\bjs\b|脚本|腳本|スクリプト|스크립트", re.IGNORECASE)
 _NEEDED = re.compile(
-    r"enabl|disabl|activ|attiv|ativ|abilit|requir|requer|richie|nécessaire|necess|necesit|\bneed|turn(?:ed)? (?:on|off)|without"
-    r"|not (?:available|supported|work)|n't (?:work|support|run)|aktiv|benötigt|erforderlich|schalte|ingeschakeld|nodig|kräv"
+    r"\b(?:en|dis)abl|\brequire[ds]?\b|\bneeds?\b|turn(?:ed)? (?:on|off)|without|not (?:available|supported|work)"
+    r"|n['’]t (?:work|support|run)|\b(?:de|in)?aktiv|benötigt|erforderlich|schalte|ingeschakeld|nodig|kräv"
+    r"|\b(?:des|dés|de|re)?activ(?:ad[oa]|ar|ate|ated|e|é|er|ez)\b|nécessaire|necesit|\brequer|necess[aá]ri"
+    r"|\b(?:des)?ativ(?:ad[oa]|ar|e)\b|\b(?:dis)?attiv(?:a|are|ato)\b|\b(?:des|dis|h)?abilit(?:a|ad[oa]|are|ar|ato|e)\b|\brichie"
     r"|włącz|wymaga|включ|необходим|требу|увімк|etkin|gerek|povol|zapn|bật|aktif|启用|啟用|开启|開啟|打开|打開|需要|禁用|停用"
     r"|有効|必要|無効|활성|필요",
     re.IGNORECASE,
@@ -62,9 +64,10 @@ def is_only_a_notice(body: Element, source: str, title: str) -> bool:
             return False
     found = any(texts)
     for line in lines:
-        if _WAIT.fullmatch(line) or (_SCRIPT_WORDS.search(line) and _NEEDED.search(line)):
+        named = line.lower() in title.lower()
+        if _WAIT.fullmatch(line) or (not named and _SCRIPT_WORDS.search(line) and _NEEDED.search(line)):
             found = True
-        elif line.lower() not in title.lower():
+        elif not named:
             return False
     return found
 
