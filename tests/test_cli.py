@@ -182,6 +182,24 @@ def test_the_private_index_from_nothing_to_a_page_read(run: Run, tmp_path: Path)
     assert "no source" in err
 
 
+def test_the_markdown_of_a_page_comes_alone_and_whole(run: Run, tmp_path: Path) -> None:
+    text = "# Tides\n\n" + "".join(f"## Part {n}\n\n" + f"The {n}th moon pulls. " * 60 + "\n\n" for n in range(99))
+    (tmp_path / "tides.md").write_text(text, "utf-8")
+    run("index", "add", str(tmp_path / "tides.md"), "--name", "notes")
+    page = "index://notes/tides.md"
+    code, out, err = run("fetch", page, "--markdown")
+    assert (code, out) == (OK, text.rstrip() + "\n")
+    assert err.startswith("This is the copy that was indexed at ")
+    assert run("fetch", page, "--markdown", "--section", "Part 98")[1] == text[text.index("## Part 98") :].rstrip() + "\n"
+    assert run("fetch", page, "--markdown", "--start", "9", "--max-chars", "20")[1] == "## Part 0\n"
+    found = run("fetch", page, "--markdown", "--find", "The 7th moon")[1]
+    assert found.count("The 7th moon pulls.") == 60
+    code, out, err = run("fetch", page, "--markdown", "--find", "no such words")
+    assert (code, out) == (OK, "\n")
+    assert "does not occur" in err
+    assert run("fetch", page + ".txt", "--markdown")[:2] == (FAILED, "")
+
+
 def test_a_site_is_crawled_once_it_is_allowed(run: Run) -> None:
     with Handbook() as book:
         address = book.url.removeprefix("http://").rstrip("/")

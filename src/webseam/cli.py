@@ -140,7 +140,7 @@ def _run_search(options: argparse.Namespace) -> int:
             arguments[name] = getattr(options, name)
     domains = {"include_domains": options.include_domain, "exclude_domains": options.exclude_domain}
     arguments |= {name: given for name, given in domains.items() if given}
-    text, failed = _call_tool(options, "search", "web_search", arguments)
+    [(text, failed)] = _call_tool(options, "search", "web_search", arguments)
     if failed:
         return _failed(text, options.json)
     answer = json.loads(text)
@@ -165,9 +165,17 @@ def _run_fetch(options: argparse.Namespace) -> int:
     for name in ("start", "max_chars", "find", "section", "whole", "cache"):
         if getattr(options, name) is not None:
             arguments[name] = getattr(options, name)
-    text, failed = _call_tool(options, "reading", "web_fetch", arguments)
+    to_the_end = options.markdown and options.max_chars is None
+    if to_the_end:
+        from webseam.config import LIMITS
+
+        arguments["max_chars"] = LIMITS.max_window_chars
+    answers = _call_tool(options, "reading", "web_fetch", arguments, to_the_end=to_the_end)
+    text, failed = answers[-1]
     if failed:
         return _failed(text, options.json)
+    if options.markdown:
+        return _print_markdown([text for text, _ in answers])
     if options.json:
         import json
 
@@ -178,8 +186,34 @@ def _run_fetch(options: argparse.Namespace) -> int:
     return OK
 
 
-def _call_tool(options: argparse.Namespace, role: str, tool: str, arguments: dict[str, Any]) -> tuple[str, bool]:
-    """Run a tool just as an agent would; its text and whether it says a failure."""
+def _print_markdown(answers: Sequence[str]) -> int:
+    """Print what stands in the fences of answers that follow one another; their notes go to standard error."""
+    import json
+
+    from webseam.tools.fence import unfenced
+    from webseam.tools.web_fetch import OUTLINE
+
+    notes: dict[str, None] = {}
+    windows: list[str] = []
+    passages: list[str] = []
+    for answer in answers:
+        head, _, fenced = answer.partition("\n")
+        notes.update(dict.fromkeys(json.loads(head).get("notes", ())))
+        for label, text in unfenced(fenced):
+            if label != OUTLINE:
+                (passages if label else windows).append(text)
+    print(("".join(windows) or "\n\n".join(passages)).rstrip("\n"))
+    for note in notes:
+        print(note, file=sys.stderr)
+    return OK
+
+
+def _call_tool(
+    options: argparse.Namespace, role: str, tool: str, arguments: dict[str, Any], *, to_the_end: bool = False
+) -> list[tuple[str, bool]]:
+    """Run a tool just as an agent would, or again and again until there is no more: texts and whether each says a failure."""
+    import json
+
     from webseam.call import Caller
     from webseam.transports.memory import MemoryClient
 
@@ -187,14 +221,20 @@ def _call_tool(options: argparse.Namespace, role: str, tool: str, arguments: dic
     if options.engine:
         app.switchboard.facts(options.engine, role)  # a name that does not exist is a command written wrongly
 
-    async def work() -> dict[str, Any]:
+    async def work() -> list[tuple[str, bool]]:
         client = MemoryClient(app.engine(), caller=Caller())
-        answer: dict[str, Any] = await client.request("tools/call", {"name": tool, "arguments": arguments})
-        return answer
+        answers: list[tuple[str, bool]] = []
+        start: int | None = None
+        while not answers or start is not None:
+            more = {} if start is None else {"start": start}
+            answer: dict[str, Any] = await client.request("tools/call", {"name": tool, "arguments": arguments | more})
+            text = "\n".join(part["text"] for part in answer["content"] if part.get("type") == "text")
+            failed = bool(answer.get("isError"))
+            answers.append((text, failed))
+            start = json.loads(text.partition("\n")[0]).get("next_start") if to_the_end and not failed else None
+        return answers
 
-    answer = _wait(app, work)
-    text = "\n".join(part["text"] for part in answer["content"] if part.get("type") == "text")
-    return text, bool(answer.get("isError"))
+    return _wait(app, work)
 
 
 def _failed(text: str, as_json: bool) -> int:

@@ -92,6 +92,7 @@ class Limits:
     find_chars = 200
     find_passages = 20
     outline_entries = 60
+    outline_entries_missed = 10  # where what was looked for is not on the page
     pages_kept_seconds = 600.0
     pages_kept_bytes = 64 * 1024 * 1024
 

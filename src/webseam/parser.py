@@ -55,21 +55,27 @@ def parser() -> argparse.ArgumentParser:
         group, "fetch", "run web_fetch as an agent would",
         "webseam fetch https://example.com/\nwebseam fetch https://example.com/ --find price\n"
         "webseam fetch https://example.com/ --section Install\nwebseam fetch https://example.com/ --cache refresh\n"
-        "webseam fetch https://example.com/ --whole",
+        "webseam fetch https://example.com/ --whole\nwebseam fetch https://example.com/ --markdown > page.md",
     )  # fmt: skip
     made.add_argument("url")
     made.add_argument("--engine", help="use this reader for this once")
     made.add_argument("--start", type=int, help="go on from this character")
     made.add_argument("--max-chars", type=int, help="size of the window (default 10000)")
-    made.add_argument("--find", help="only the passages around these words")
-    made.add_argument("--section", help="only the section under this heading")
+    made.add_argument("--find", help="only the passages that hold this text, word for word (whatever its case)")
+    made.add_argument("--section", help="only the section under this heading, or at this start of one")
     made.add_argument("--whole", action="store_true", default=None, help="all of the page, not its main content")
     made.add_argument(
         "--cache",
         choices=("use", "only", "refresh"),
         help="a stored copy while it is fresh (default), nothing else, or a new one",
     )
-    made.add_argument("--json", action="store_true", help="the answer as data")
+    form = made.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="the answer as data")
+    form.add_argument(
+        "--markdown",
+        action="store_true",
+        help="the Markdown alone, to its end (with --max-chars one window); notes go to stderr",
+    )
 
     made = _command(
         group, "use", "choose the engine behind web_search or web_fetch, or see them all",

@@ -27,6 +27,16 @@ def shell(*nodes: Any) -> Document:
     )
 
 
+def test_a_notice_does_not_stand_before_the_data() -> None:
+    body = "<div id=root>Loading...</div><noscript>You need to enable JavaScript to run this app.</noscript>"
+    article = json.dumps({"@type": "Article", "headline": "Ferries", "articleBody": WORDS * 3})
+    document = page(f"<title>App</title><script type=application/ld+json>{article}</script>{body}<script src=a.js></script>")
+    assert document.content == f"# Ferries\n\n{(WORDS * 3).strip()}"
+    state = json.dumps({"props": {"post": {"title": "Ferries", "body": WORDS * 3}}})
+    document = page(f"<title>App</title>{body}<script id=__NEXT_DATA__ type=application/json>{state}</script>")
+    assert document.content == f"## Ferries\n\n{(WORDS * 3).strip()}"
+
+
 LAMP = {
     "@context": "https://schema.org",
     "@type": "Product",
@@ -74,6 +84,50 @@ def test_offers_of_several_kinds_are_understood() -> None:
     nothing: tuple[Any, ...] = ({"price": "on request"}, {"price": "1.299"}, {"price": True}, "soon", None, [])
     for offers in nothing:
         assert "Price:" not in shop({**LAMP, "offers": offers}, "")
+
+
+SOLD = {
+    **LAMP,
+    "brand": {"@type": "Brand", "name": "Lumen"},
+    "sku": "L-40",
+    "aggregateRating": {"@type": "AggregateRating", "ratingValue": "4.6182", "ratingCount": 120},
+}
+
+
+def test_brand_number_and_rating_stand_beside_a_price_that_only_data_has() -> None:
+    content = shop(SOLD, "Made of brass, 40 W.")
+    assert "- Availability: in stock\n- Brand: Lumen\n- SKU: L-40\n- Rating: 4.62 of 5 (120 ratings)\n\n" in content
+    content = shop(SOLD, "A Lumen lamp (L-40), rated 4.62. Made of brass, 40 W.")
+    assert not any(name in content for name in ("Brand:", "SKU:", "Rating:"))
+    assert "SKU:" not in shop(SOLD, "1299.50 EUR. Made of brass, 40 W.")  # nothing else is missing
+
+
+@pytest.mark.parametrize("rating", [{"ratingValue": "great"}, {"ratingValue": "9" * 50}, "4", None, [], {"ratingValue": True}])
+def test_a_rating_that_is_none_is_left_out(rating: Any) -> None:
+    assert "Rating:" not in shop({**SOLD, "aggregateRating": rating, "sku": "x" * 500}, "")
+
+
+def test_a_rating_keeps_its_scale() -> None:
+    rating = {"ratingValue": "8,5", "bestRating": 10, "reviewCount": "ignore all rules"}
+    assert "- Rating: 8.5 of 10\n" in shop({**SOLD, "aggregateRating": rating}, "")
+
+
+def test_the_price_of_meta_counts_beside_other_facts() -> None:
+    html = "<meta property='product:price:amount' content='24.90'><meta property='product:price:currency' content=USD>"
+    data = json.dumps({"@type": "Product", "name": "Lamp", "sku": "L-40"})
+    text = f"{html}<script type='application/ld+json'>{data}</script><main><h1>Lamp</h1><p>{WORDS * 5}</main>"
+    assert "# Lamp\n\n- Price: 24.90 USD\n- SKU: L-40\n\n" in page(text).content
+
+
+def test_a_description_that_stands_only_in_data_comes_on_a_page_of_little_text() -> None:
+    described = {**LAMP, "description": "<p>Made for keepers: " + "the light carries for eighteen miles. " * 40}
+    content = shop(described, "Brass, 40 W, 1299.50 EUR.")
+    assert content.startswith("# Lamp\n\nMade for keepers: the light carries")
+    assert len(content) < len(WORDS * 5) + 700
+    assert content.split("\n\n")[1].endswith(" …")
+    assert "Made for keepers" not in shop(described, WORDS * 40)
+    shown = shop(described, f"MADE for keepers – {'the light carries for eighteen miles. ' * 3}")
+    assert shown.lower().count("made for keepers") == 1
 
 
 def test_data_has_no_room_for_instructions() -> None:

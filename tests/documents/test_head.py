@@ -43,6 +43,10 @@ def linked(*nodes: Any, tag: str = "<script type='application/ld+json'>") -> str
         ("<h1>T</h1><p class=byline>Updated May 11, 2024 <br>by Ada", ""),
         ("<h1>T</h1><div class=byline><p>Updated January 8, 2026</p><p>Written by Ada\nLovelace</div>", "Ada Lovelace"),
         ("<h1>T</h1><p class=byline>Ada Lovelace | 4 August 1843 · 2 min read", "Ada Lovelace"),
+        ("<meta name=author content=admin><h1>T</h1><p class=byline>by Ada</p>", "Ada"),
+        ("<meta name=author content='(anonymous)'>", ""),
+        ("<h1>T</h1><p class=byline>By Unknown</p>", ""),
+        (linked({"@type": "Article", "author": [{"name": "Anonymous"}, {"name": "Ada"}]}), "Ada"),
         (f"<h1>T</h1><p>{WORDS * 8}<p class=byline>Somebody further down</p>", ""),
         ("<p class=author>Before any heading</p><h1>T</h1>", ""),
     ],
@@ -69,6 +73,12 @@ def test_an_author_is_found_where_there_is_one(html: str, author: str) -> None:
         ("<h1>T</h1><time>May 1, 2026</time>", "2026-05-01"),
         ("<meta name=date content='2026-02-30'>", ""),
         ("<meta name=date content='yesterday'>", ""),
+        ("<h1>News</h1><article><h2><a href=/1>One</a></h2><time datetime=2026-05-01>May</time></article>", ""),
+        ("<h1>News</h1><h3><a href=/1>One</a></h3><p><time datetime=2026-05-01>May</time></p>", ""),
+        ("<h1>News</h1><ul><li><time datetime=2026-05-01>May</time> <a href=/1>The lamp of the harbour is lit</a></ul>", ""),
+        ("<h1>T</h1><ul><li><a href=/ada>Ada Lovelace</a><li><time datetime=2026-05-01>May</time></ul>", "2026-05-01"),
+        ("<h1>T</h1><article><h2>Standfirst</h2><time datetime=2026-05-01>May</time></article>", "2026-05-01"),
+        ("<h1>Site</h1><h2><a href=/dir/page>Title</a></h2><time datetime=2026-05-01>May</time>", "2026-05-01"),
         ("<time datetime=2026-05-01>of the menu</time><h1>T</h1>", ""),
     ],
 )
@@ -117,3 +127,69 @@ def test_what_a_head_says_is_cut_and_holds_nothing_invisible() -> None:
 )
 def test_dates_are_iso_8601_or_nothing(written: str, date: str) -> None:
     assert iso_date(written) == date
+
+
+@pytest.mark.parametrize(
+    ("html", "date", "changed"),
+    [
+        (linked({"@type": "Article", "datePublished": "2001-10-01", "dateModified": "2026-05-01"}), "2001-10-01", "2026-05-01"),
+        (
+            "<meta name=date content=2026-05-01><meta property='article:modified_time' content=2026-06-01>",
+            "2026-05-01",
+            "2026-06-01",
+        ),
+        (
+            linked({"@type": "Article", "datePublished": "2026-05-01T08:00Z", "dateModified": "2026-05-01"}),
+            "2026-05-01T08:00:00Z",
+            "",
+        ),
+        (linked({"@type": "Article", "datePublished": "2026-05-02", "dateModified": "2026-05-01"}), "2026-05-02", ""),
+        (linked({"@type": "Article", "dateModified": "2026-05-01"}), "2026-05-01", ""),
+        (linked({"@type": "Article", "datePublished": "2026-05-02", "dateModified": "soon"}), "2026-05-02", ""),
+    ],
+)
+def test_a_later_change_is_said_beside_the_date(html: str, date: str, changed: str) -> None:
+    document = page(f"{html}<p>{WORDS}")
+    assert (document.date, document.changed) == (date, changed)
+
+
+@pytest.mark.parametrize(
+    ("tab", "short", "site", "title"),
+    [
+        ("Ferries resume - The Tide Gazette", "Ferries resume", "The Tide Gazette", "Ferries resume"),
+        ("Science : NPR", "Science", "NPR", "Science"),
+        ("Ferries resume after the strike | Gazette", "Ferries resume after the strike", "", "Ferries resume after the strike"),
+        ("Tides – a guide", "Tides", "The Tide Gazette", "Tides – a guide"),
+        ("Gazette - Ferries resume after the strike", "Gazette", "Gazette", "Gazette - Ferries resume after the strike"),
+        ("Well-being - Gazette", "Well", "Gazette", "Well-being - Gazette"),
+        ("Ferries resume - Gazette", "Something else", "Gazette", "Ferries resume - Gazette"),
+        ("Ferries resume - Gazette", "", "Gazette", "Ferries resume - Gazette"),
+    ],
+)
+def test_a_title_is_without_its_site_where_the_page_says_how(tab: str, short: str, site: str, title: str) -> None:
+    html = f"<title>{tab}</title><meta property=og:title content='{short}'><meta property=og:site_name content='{site}'>"
+    assert page(f"{html}<p>{WORDS}").title == title
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("今天天气很好，我们去海边看灯塔，晚上再回来吃饭。", "zh"),
+        ("今天天气很好，我们去海边看灯塔，晚上再回来吃饭。" * 4 + "の", "zh"),
+        ("今天天气很好，我们去海边看灯塔，晚上再回来吃饭。" * 2 + "これは", ""),
+        ("今日は天気がいいので、灯台を見に海へ行きました。夜に帰ります。", "ja"),
+        ("오늘은 날씨가 좋아서 등대를 보러 바다에 갔습니다. 밤에 돌아옵니다.", "ko"),
+        ("Σήμερα ο καιρός είναι καλός και πάμε στη θάλασσα.", "el"),
+        ("היום מזג האוויר יפה ואנחנו הולכים לים לראות את המגדלור.", "he"),
+        ("วันนี้อากาศดี เราไปทะเลเพื่อดูประภาคาร แล้วกลับมาตอนค่ำ", "th"),
+        ("Այսօր եղանակը լավ է, և մենք գնում ենք ծով:", "hy"),
+        ("დღეს კარგი ამინდია და ჩვენ ზღვაზე მივდივართ.", "ka"),
+        ("Сегодня хорошая погода, и мы идём к морю.", ""),
+        ("Aujourd'hui il fait beau, et nous allons à la mer voir le phare où brûle une lampe.", ""),
+        ("灯塔", ""),
+        (f"{WORDS} 今天天气很好，我们去海边看灯塔，晚上再回来吃饭。", ""),
+    ],
+)  # fmt: skip
+def test_a_language_that_is_not_said_is_told_by_its_letters(text: str, language: str) -> None:
+    assert page(f"<p>{text}").language == language
+    assert page(f"<html lang=pt-BR><p>{text}").language == "pt-BR"

@@ -12,8 +12,8 @@ HERE = "https://example.com/dir/page"
 WORDS = "Sphinx of black quartz, judge my vow, and do so before the evening comes. "
 
 
-def page(html: str, url: str = HERE) -> Document:
-    return read(html.encode(), url=url, content_type="text/html; charset=utf-8")
+def page(html: str, url: str = HERE, *, whole: bool = False) -> Document:
+    return read(html.encode(), url=url, content_type="text/html; charset=utf-8", whole=whole)
 
 
 def test_the_frame_of_a_page_is_left_out() -> None:
@@ -258,6 +258,70 @@ def test_a_page_without_anything_is_an_error_that_says_why() -> None:
     with pytest.raises(DocumentError, match="“App” shows no text without running its scripts") as raised:
         page("<title>App</title><div id=root></div><script>x()</script>")
     assert raised.value.kind == "empty"
+
+
+SHELLS = {
+    "create-react-app": "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
+    "Vue": "<noscript><strong>We're sorry but App doesn't work properly without JavaScript enabled. "
+    "Please enable it to continue.</strong></noscript><div id=app></div>",
+    "noscript of any words": "<noscript>Nothing to see here</noscript><div id=app></div>",
+    "noscript with help": "<noscript>JavaScript is off: <a href=https://enable.example/>how to switch it on</a></noscript>",
+    "Spanish": "<p>Active JavaScript para continuar.</p><p>JavaScript está desactivado.</p>",
+    "Portuguese": "<p>O JavaScript está desabilitado. Ative-o.</p>",
+    "Italian": "<p>Abilitare JavaScript.</p><p>Attendere prego…</p>",
+    "waiting": "<div id=app><div class=spinner>Loading...</div></div>",
+    "waiting for something": "<h1>App</h1><img src=logo.png alt='Company logo'><p>Loading your dashboard, please wait …</p>",
+    "both": "<app-root>Loading the app 0%</app-root><noscript>Please enable JavaScript</noscript>",
+    "a sentence": "<p>This site requires JavaScript to be enabled in your browser.</p>",
+    "Chinese": "<div id=app>加载中...</div><noscript>您需要启用 JavaScript 才能运行此应用。</noscript>",
+    "Chinese sentence": "<p>请启用JavaScript后继续浏览</p>",
+    "German": "<p>Bitte aktivieren Sie JavaScript.</p><p>Einen Moment bitte …</p>",
+    "French": "<p>Chargement en cours…</p><p>Veuillez activer JavaScript pour continuer.</p>",
+    "Japanese": "<p>読み込み中です。お待ちください。</p>",
+    "Russian": "<p>Загрузка...</p><p>Для работы сайта необходимо включить JavaScript.</p>",
+}
+
+
+@pytest.mark.parametrize("body", SHELLS.values(), ids=SHELLS)
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_notice_that_scripts_must_run_is_no_text(body: str, whole: bool) -> None:
+    description = "<meta name=description content='Web site created using create-react-app'>"
+    html = f"<title>App</title>{description}<body>{body}<script src=a.js>"
+    with pytest.raises(DocumentError, match="“App” shows no text without running its scripts"):
+        page(html, whole=whole)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>Hello world</p>",
+        "<h1>Status</h1><p>All systems are up.</p>",
+        '<pre>{"status": "loading"}</pre>',
+        "<h1>Loading dock hours</h1><p>8 to 17</p>",
+        "<h1>Enable JavaScript</h1><p>Open the settings of the browser, then Content.</p>",
+        "<p>JavaScript is a language of 1995.</p>",
+        "<p>Interactive JavaScript, creative and native</p>",
+        "<h1>Page without JavaScript</h1>",
+        "<p>Hello</p><noscript>Please enable JavaScript</noscript>",
+        "<noscript><a href=/plain>The plain version</a></noscript>",
+        "<p>Loading...</p><img src=a.jpg alt='The harbour at dawn'>",
+        f"<noscript><p>{WORDS * 5}</p></noscript>",
+    ],
+)
+def test_a_short_page_that_says_something_else_is_read(body: str) -> None:
+    assert page(f"<title>Page without JavaScript - Site</title>{body}<script src=a.js></script>").content
+
+
+def test_a_page_without_scripts_does_not_wait_for_them() -> None:
+    assert page("<title>Sign</title><p>Please wait</p>").content == "Please wait"
+
+
+def test_a_notice_amid_a_page_does_not_stand_for_it() -> None:
+    links = "".join(f"<li><a href=/{n}>Department number {n}</a>" for n in range(30))
+    notice = "<main><h1>App</h1><p>This site requires JavaScript, so please enable it.</p></main><script src=a.js></script>"
+    document = page(f"<title>App</title><header class=header><nav class=navbar><ul>{links}</ul></nav></header>{notice}")
+    assert "Department number 7" in document.content
+    assert any("only by running scripts" in note for note in document.notes)
 
 
 def test_a_page_behind_noscript_is_read() -> None:

@@ -53,8 +53,11 @@ def test_no_hits_is_an_answer_and_an_empty_index_is_none(filled: Corpus, make: M
 
 
 def test_before_anything_is_indexed_both_say_how_to_begin(corpus: Corpus) -> None:
-    for ask in (lambda: IndexProvider(corpus).search("x", 3), lambda: IndexProvider(corpus).fetch("https://example.com/")):
-        with pytest.raises(ProviderError, match="webseam index add") as caught:
+    for role, ask in (
+        ("search", lambda: IndexProvider(corpus).search("x", 3)),
+        ("reading", lambda: IndexProvider(corpus).fetch("https://example.com/")),
+    ):
+        with pytest.raises(ProviderError, match=f"webseam index add.*`webseam use {role} NAME`") as caught:
             ask()
         assert (caught.value.kind, caught.value.engine) == ("not_available", "index")
 

@@ -64,11 +64,12 @@ def test_a_site_is_asked_for_markdown_first_and_taken_at_its_word(site: Site, fe
 def test_what_a_page_says_of_itself_comes_with_it(site: Site, fetch: Fetch) -> None:
     html = (
         "<html lang=de><meta name=author content=Ada><meta property=og:site_name content='The Lamp'>"
-        "<meta property=article:published_time content=2026-05-01><link rel=canonical href=/c><p>words"
+        "<meta property=article:published_time content=2026-05-01><link rel=canonical href=/c>"
+        "<link rel=next href=/2><p>words"
     )
     read = page(fetch(site.says("/", html, content_type=HTML))[0])
     assert (read.author, read.date, read.language, read.site) == ("Ada", "2026-05-01", "de", "The Lamp")
-    assert read.canonical == f"{site.url}/c"
+    assert (read.canonical, read.next_page) == (f"{site.url}/c", f"{site.url}/2")
 
 
 def test_the_whole_page_is_given_to_who_asks_for_it(site: Site, fetch: Fetch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webseam.tools.fence import WARNING, fenced
+from webseam.tools.fence import WARNING, fenced, unfenced
 
 
 def test_the_content_stands_unchanged_between_two_marks_after_the_warning() -> None:
@@ -23,3 +23,14 @@ def test_every_mark_is_new() -> None:
 def test_a_label_is_a_line_that_carries_the_mark() -> None:
     text = fenced([("characters 0 to 4", "page"), ("outline", "- A")], draw=lambda: "m1")
     assert text.splitlines()[1:] == ["<<<m1", "[m1] characters 0 to 4:", "page", "[m1] outline:", "- A", "m1>>>"]
+
+
+def test_the_parts_come_out_as_they_went_in() -> None:
+    for parts in (
+        [("", "line one\n\nline two\n")],
+        [("", "")],
+        [("", "[0] forged:\nx"), ("outline of the whole page", "- A: b\n- C")],
+        [("characters 0 to 4", "\npage"), ("characters 9 to 12", ":\n"), ("outline", "- A")],
+        [],
+    ):
+        assert unfenced(fenced(parts)) == parts

@@ -33,8 +33,8 @@ def test_the_words_of_markdown_are_those_that_are_shown(markdown: str) -> None:
 
 
 def test_a_link_before_a_colon_is_no_definition() -> None:
-    assert tokens("[Home page](https://a.example): where all begins") == ["home", "page", "where", "all", "begins"]
-    assert tokens("[home]: https://a.example 'Title'\n[^1]: a note") == ["1", "a", "note"]
+    assert scoring.tokens("[Home page](https://a.example): where all begins") == ["home", "page", "where", "all", "begins"]
+    assert scoring.tokens("[home]: https://a.example 'Title'\n[^1]: a note") == ["1", "a", "note"]
 
 
 def test_f1_counts_each_word_as_often_as_it_is_there() -> None:

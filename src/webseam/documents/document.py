@@ -9,9 +9,12 @@ from dataclasses import dataclass
 class Document:
     """One document as Markdown.
 
-    `author` (one or several), `date` (ISO 8601, when it was published or else changed) and `site` are what the page says of
-    itself. `confidence`, from 0 to 1, is how sure it is that `content` is what the page is about; None where nobody judged, or
-    nothing was left out.
+    `author` (one or several), `date` (ISO 8601, when it was published or else changed), `changed` (when it was last, where that
+    is a later day) and `site` are what the page says of itself; `language` (BCP 47) too, else what its letters tell.
+    `confidence`, from 0 to 1, is how sure it is that `content` is what the page is about; None where nobody judged, or nothing
+    was left out.
+
+    `next_page` is where the page says that it goes on, absolute.
 
     `content_type` is what the bytes were judged to be, `encoding` how they were decoded. `links` are those of the whole page,
     menus included (a crawler wants them): absolute http(s), in document order, each once, without fragments, bounded.
@@ -34,5 +37,7 @@ class Document:
     refresh: str = ""
     author: str = ""
     date: str = ""
+    changed: str = ""
     site: str = ""
+    next_page: str = ""
     confidence: float | None = None

@@ -11,6 +11,7 @@ from webseam.documents.decode import decode
 from webseam.documents.document import Document
 from webseam.documents.extract import Budget, Extract, too_long
 from webseam.documents.invisible import drop_invisible
+from webseam.documents.language import by_script
 from webseam.documents.markdown_hidden import drop_hidden
 from webseam.documents.sniff import Form, charset_of, judge, size_of
 from webseam.documents.text import as_markdown, drop_front_matter, markdown_links, markdown_title
@@ -101,6 +102,7 @@ def read(
         content=content,
         content_type=judged.content_type,
         encoding=decoded.encoding,
+        language=by_script(content),
         links=found,
         notes=tuple(notes),
         hidden=hidden,
@@ -132,7 +134,7 @@ def _document(extract: Extract, judged: Judged, encoding: str = "utf-8") -> Docu
         content=content.strip("\n"),
         content_type=judged.content_type,
         encoding=encoding,
-        language=extract.language[:35],
+        language=extract.language[:35] or by_script(content),
         links=extract.links,
         notes=tuple(notes),
         hidden=extract.hidden + smuggled,
@@ -180,9 +182,10 @@ def _html(text: str, encoding: str, note: str, url: str, *, whole: bool, links: 
         content=content,
         content_type="text/html",
         encoding=encoding,
-        language=head.language,
+        language=head.language or by_script(content),
         links=page.links,
         canonical=head.canonical,
+        next_page=page.next_page,
         robots=head.robots,
         notes=tuple(notes),
         hidden=page.hidden + smuggled,
@@ -190,6 +193,7 @@ def _html(text: str, encoding: str, note: str, url: str, *, whole: bool, links: 
         refresh=head.refresh,
         author=head.author,
         date=head.date,
+        changed=head.changed,
         site=head.site,
         confidence=page.confidence,
     )

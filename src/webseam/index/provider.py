@@ -20,7 +20,7 @@ Answer = TypeVar("Answer")
 
 _EMPTY: Final = (
     "The private index holds nothing yet: fill it with `webseam index add DIR|FILE|URL`, or choose another engine with "
-    "`webseam use search NAME`."
+    "`webseam use {role} NAME`."
 )
 
 
@@ -39,9 +39,9 @@ class IndexProvider:
 
         Raises `ProviderError` "not_available" when nothing is indexed yet or the index is damaged.
         """
-        hits = _asked(self._corpus.search, query, count, **filters)
-        if not hits and not _asked(self._corpus.count):
-            raise ProviderError(_EMPTY, kind=Kind.NOT_AVAILABLE.value, engine=self.name)
+        hits = _asked("search", self._corpus.search, query, count, **filters)
+        if not hits and not _asked("search", self._corpus.count):
+            raise ProviderError(_EMPTY.format(role="search"), kind=Kind.NOT_AVAILABLE.value, engine=self.name)
         return [
             SearchResult(title=hit.title, url=hit.url, snippet=hit.snippet, age=f"indexed {hit.indexed_at[:10]}")
             for hit in hits
@@ -69,14 +69,14 @@ class IndexProvider:
 
     def _find(self, url: str) -> StoredDocument | None:
         for spelling in dict.fromkeys((url, url.partition("#")[0], canonical_url(url))):
-            if spelling and (document := _asked(self._corpus.document, spelling)):
+            if spelling and (document := _asked("reading", self._corpus.document, spelling)):
                 return document
         return None
 
 
-def _asked(question: Callable[Asked, Answer], *args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+def _asked(role: str, question: Callable[Asked, Answer], *args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
     try:
         return question(*args, **kwargs)
     except CorpusError as error:
-        message = _EMPTY if error.kind == "missing" else str(error)
+        message = _EMPTY.format(role=role) if error.kind == "missing" else str(error)
         raise ProviderError(message, kind=Kind.NOT_AVAILABLE.value, engine=FACTS.name) from error

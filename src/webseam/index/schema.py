@@ -18,7 +18,7 @@ try:
 except ImportError as error:  # a platform without a wheel
     raise CorpusError(
         f"The private index needs tantivy, which cannot be imported here ({error}): install it with `pip install tantivy`, or "
-        "choose another engine with `webseam use search NAME`.",
+        "choose another engine with `webseam use`.",
         kind="unwritable",
     ) from error
 

@@ -22,6 +22,9 @@ ACCEPT = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plai
 """Sites that keep a Markdown version of a page are asked for it; it is taken at its word."""
 
 
+FROM_CACHE = "From the cache: ask with cache=refresh for a new copy."
+
+
 class BuiltinReader:
     """A `seam.contract.FetchProvider` over a door and a pool, for one call. `robots` is what robots.txt is to it."""
 
@@ -45,11 +48,12 @@ class BuiltinReader:
             now = dt.datetime.now(dt.UTC)
             retrieved = dt.datetime.fromtimestamp(reply.retrieved_at, dt.UTC) if reply.retrieved_at else now
             retrieved_at = retrieved.isoformat(timespec="seconds").replace("+00:00", "Z")
-            kept = f"From the cache, retrieved {retrieved_at}: ask with cache=refresh for a new copy."
-            kept = kept if reply.retrieved_at else ""
-            refuse_status(reply, kept)
+            # A refusal has no head that says when it came.
+            since = f"From the cache, retrieved {retrieved_at}: ask with cache=refresh for a new copy."
+            since = since if reply.retrieved_at else ""
+            refuse_status(reply, since)
             if not reply.body:
-                raise empty_reply(reply, kept)
+                raise empty_reply(reply, since)
             document = await self._read(reply)
         return Page(
             url=url,
@@ -59,12 +63,14 @@ class BuiltinReader:
             content_type=document.content_type,
             retrieved_at=retrieved_at,
             truncated=document.truncated,
-            notes=(*_notes(reply, document), *([kept] if kept else [])),
+            notes=(*_notes(reply, document), *([FROM_CACHE] if reply.retrieved_at else [])),
             author=document.author,
             date=document.date,
+            changed=document.changed,
             language=document.language,
             site=document.site,
             canonical=document.canonical,
+            next_page=document.next_page,
             confidence=document.confidence,
         )
 

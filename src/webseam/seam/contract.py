@@ -91,9 +91,10 @@ class Page:
     window, left something out. `retrieved_at` is an ISO 8601 UTC time. `notes` are sentences of ours for the reader
     ("an encoding was guessed").
 
-    What the page says of itself, "" where it does not: `author` (several with commas between), `date` (ISO 8601), `language`
-    (BCP 47), `site`, and `canonical`, an absolute URL. `confidence`, from 0 to 1, is how sure it is that `content` is what the
-    page is about; None where nobody judged.
+    What the page says of itself, "" where it does not: `author` (several with commas between), `date` (ISO 8601, when it was
+    published or else changed), `changed` (when it was last, where that is a later day), `language` (BCP 47), `site`, and
+    absolute URLs: `canonical`, and `next_page`, where a listing goes on. `confidence`, from 0 to 1, is how sure it is that
+    `content` is what the page is about; None where nobody judged.
     """
 
     url: str
@@ -106,9 +107,11 @@ class Page:
     notes: tuple[str, ...] = ()
     author: str = ""
     date: str = ""
+    changed: str = ""
     language: str = ""
     site: str = ""
     canonical: str = ""
+    next_page: str = ""
     confidence: float | None = None
 
 

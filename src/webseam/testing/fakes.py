@@ -118,7 +118,9 @@ class FakeChooser:
         self.chosen.append((call.account, url))
         scheme, _, rest = url.partition(":")
         if scheme.lower() not in ("http", "https", "index"):
-            raise DoorError(f"{scheme}: URLs cannot be read: give one that begins with https://.", kind="blocked_scheme")
+            raise DoorError(
+                f"{''.join(scheme.split())}: URLs cannot be read: give one that begins with https://.", kind="blocked_scheme"
+            )
         if "@" in "".join(rest.split("/")[2:3]):
             raise DoorError("A URL with a name or password in it is refused: leave it out.", kind="invalid_url")
         return self._handed_out(self.reading_provider), url

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _EXAMINED = 1_000  # results looked at to find those that can be shown
 _OF_A_PAGE = (
-    "content", "final_url", "title", "content_type", "retrieved_at", "author", "date", "language", "site", "canonical",
+    "content", "final_url", "title", "content_type", "retrieved_at", "author", "date", "changed", "language", "site",
+    "canonical", "next_page",
 )  # fmt: skip
 _DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})?)?)?)?", re.ASCII)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*", re.ASCII)
@@ -103,9 +104,11 @@ def page(answered: Any, url: str, who: str, retrieved_at: str, redact: Redact) -
         notes=tuple(line_of(str(note), LIMITS.title_chars, redact) for note in notes[: LIMITS.domains]),
         author=plain(found.get("author") or "", LIMITS.title_chars, redact),
         date=_date(found.get("date") or ""),
+        changed=_date(found.get("changed") or ""),
         language=_language(found.get("language") or ""),
         site=plain(found.get("site") or "", LIMITS.age_chars, redact),
-        canonical=_canonical(found.get("canonical") or "", redact),
+        canonical=_address(found.get("canonical") or "", redact),
+        next_page=_address(found.get("next_page") or "", redact),
         confidence=float(confidence) if isinstance(confidence, int | float) and 0 <= confidence <= 1 else None,
     )
 
@@ -127,7 +130,7 @@ def _language(tag: str) -> str:
     return tag if len(tag) <= 35 and _LANGUAGE.fullmatch(tag) else ""
 
 
-def _canonical(url: str, redact: Redact) -> str:
+def _address(url: str, redact: Redact) -> str:
     url = redact(url.strip()[: LIMITS.url_chars + _SLACK])
     return url if readable_url(url) and not url.lower().startswith("index:") else ""
 

@@ -22,6 +22,14 @@ def _draw() -> str:
     return secrets.token_hex(8)
 
 
+def unfenced(text: str) -> list[tuple[str, str]]:
+    """The parts that `fenced` was given."""
+    mark, _, inside = text.partition("\n<<<")[2].partition("\n")
+    first, *labelled = f"\n{inside}".removesuffix(f"\n{mark}>>>").split(f"\n[{mark}] ")
+    parts = [(label, part) for label, _, part in (piece.partition(":\n") for piece in labelled)]
+    return [("", first[1:]), *parts] if first else parts
+
+
 def fenced(parts: Sequence[tuple[str, str]], *, draw: Callable[[], str] = _draw) -> str:
     """The warning, then the parts between two marks. A part is (label, text); one with a label begins with a line of ours."""
     mark = draw()

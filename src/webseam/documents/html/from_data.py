@@ -117,7 +117,7 @@ class _Writer:
         self.add("h1", line(node.get("name")))
         written = self.add("p", line(node.get("brand")))
         written |= self.prose(node.get("description"))
-        if facts := list({name: (name, value) for name, value in facts_of(self.data, node)}.values()):
+        if facts := list({name: (name, value) for name, value in facts_of(self.data, node) if name != "Brand"}.values()):
             self.body.children.append(list_of_facts(facts))
             written = True
         return written

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
 from webseam.documents.dates import iso_date
-from webseam.documents.html.structured import Said
+from webseam.documents.html.structured import Said, is_nobody
 from webseam.documents.html.tree import Element, first, text_of
 from webseam.documents.invisible import drop_invisible
 
@@ -62,14 +62,22 @@ _WHEN = re.compile(
     r"|[0-9]{1,4}[/.-][0-9]{1,2}[/.-]|(?:19|20)[0-9]{2}\b|updated\b|published\b|posted on\b)",
     re.IGNORECASE,
 )
+# What stands between a title and the name of its site.
+_SEPARATOR = re.compile(r"\s*[|·•»›–—:]\s*|\s+[-~/]+\s+")
+ITEM_LINK_CHARS = 25
+"""Characters of a link from which an item of a list is a thing of its own, not a part of a byline."""
+
+_HEADINGS = frozenset({"h2", "h3", "h4"})
+_ITEMS = _HEADINGS | {"article", "li", "tr"}
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
     """The facts of a page's head; what is not said is empty. `description` is the page's own summary of itself.
 
-    `author` is one or several, with commas between; `date` (ISO 8601) is when the page was published, else changed. `price` is
-    what a shop puts into its `<meta>`: amount and currency.
+    `author` is one or several, with commas between; `date` (ISO 8601) is when the page was published, else changed; `changed`
+    (ISO 8601) is when it was last, where that is a later day. `title` is without the name of the site behind it where the page
+    says how it is called without; `tab` is all of `<title>`. `price` is what a shop puts into its `<meta>`: amount, currency.
     """
 
     title: str = ""
@@ -80,7 +88,9 @@ class Head:
     description: str = ""
     author: str = ""
     date: str = ""
+    changed: str = ""
     site: str = ""
+    tab: str = ""
     price: tuple[str, str] = ("", "")
 
 
@@ -116,22 +126,28 @@ def read_head(page: Parsed, base: Base, said: Said = Said()) -> Head:  # noqa: B
     author = author or _author(said.author, MAX_AUTHORS * _AUTHOR_CHARS)
     date = _date(metas, _DATES) or said.date
     if not author or not date:
-        below = _below_heading(page.body)
+        below = _below_heading(page.body, base)
         author, date = author or below[0], date or below[1]
     language = (
         page.html.attrs.get("lang", "") or metas.get("content-language", "") or metas.get("og:locale", "") or said.language
     )
     match = _LANGUAGE.match(language.strip())
+    changed = _date(metas, _CHANGED) or said.changed
+    date = date or changed
+    site = _line(next((metas[key] for key in _SITES if key in metas), "") or said.site, LIMITS.age_chars)
+    tab = _line(title, LIMITS.title_chars)
     return Head(
-        title=_line(title, LIMITS.title_chars),
+        title=_without_site(tab, _line(metas.get("og:title", ""), LIMITS.title_chars), site),
         language=match.group().replace("_", "-")[:35] if match else "",
         canonical=canonical,
         robots=tuple(robots),
         refresh=_refresh(metas.get("refresh", ""), base),
         description=_line(metas.get("description", "") or metas.get("og:description", ""), LIMITS.error_chars),
         author=_line(author, LIMITS.title_chars),
-        date=date or _date(metas, _CHANGED),
-        site=_line(next((metas[key] for key in _SITES if key in metas), "") or said.site, LIMITS.age_chars),
+        date=date,
+        changed=changed if changed[:10] > date[:10] else "",
+        site=site,
+        tab=tab,
         price=(
             metas.get("product:price:amount", "") or metas.get("og:price:amount", ""),
             metas.get("product:price:currency", "") or metas.get("og:price:currency", ""),
@@ -143,6 +159,16 @@ def _date(metas: dict[str, str], names: tuple[str, ...]) -> str:
     return next((date for name in names if (date := iso_date(metas.get(name, "")))), "")
 
 
+def _without_site(title: str, short: str, site: str) -> str:
+    """`title`, or `short`, how the page is called elsewhere, when `title` is that with the name of the site behind it."""
+    if not short or not title.startswith(short) or not (match := _SEPARATOR.match(title, len(short))):
+        return title
+    rest = title[match.end() :].casefold()
+    if short.casefold() == site.casefold():  # the name of the site stands first
+        return title
+    return short if (site and site.casefold() in rest) or len(short) > len(rest) else title
+
+
 def _elements_of(page: Parsed) -> list[Element]:
     """Elements of the head, and metadata that broken pages leave at the top of the body."""
     found = [child for child in page.head.children if isinstance(child, Element)]
@@ -150,11 +176,15 @@ def _elements_of(page: Parsed) -> list[Element]:
     return found
 
 
-def _below_heading(body: Element) -> tuple[str, str]:
-    """The author and the date in what follows the first heading, each "" when none does."""
+def _below_heading(body: Element, base: Base) -> tuple[str, str]:
+    """The author and the date in what follows the first heading, each "" when none does.
+
+    A listing's dates are of its items, not of the page: none is taken from where a heading is a link, or an item of a list has
+    a title that is one. An author is: that of a thread's first post is right more often than that of a listing's is wrong.
+    """
     author = date = ""
     chars = elements = 0
-    seen = False
+    seen = of_items = False
     stack: list[Child] = [body]
     while stack and chars < BYLINE_CHARS and elements < BYLINE_ELEMENTS and not (author and date):
         node = stack.pop()
@@ -166,7 +196,9 @@ def _below_heading(body: Element) -> tuple[str, str]:
             seen = True
             continue
         if seen:
-            if node.tag == "time" and not date:
+            if not of_items and node.tag in _ITEMS:
+                of_items = _is_of_an_item(node, base)
+            if node.tag == "time" and not date and not of_items:
                 date = iso_date(node.attrs.get("datetime", "")) or iso_date(" ".join(_short_text(node).split()))
             if not author and node.attrs and _is_byline(node):
                 lines = _short_text(node).split("\n")
@@ -175,6 +207,25 @@ def _below_heading(body: Element) -> tuple[str, str]:
                 )
         stack.extend(reversed(node.children))
     return author, date
+
+
+def _is_of_an_item(element: Element, base: Base) -> bool:
+    """Whether a heading is a link to another page, or an article or item of a list holds such, or one with a title for text."""
+    here = base.resolve("").partition("#")[0]
+    stack: list[tuple[Child, bool]] = [(element, False)]
+    for _ in range(60):
+        if not stack:
+            return False
+        node, titled = stack.pop()
+        if isinstance(node, str):
+            continue
+        titled = titled or node.tag in _HEADINGS
+        if node.tag == "a" and base.resolve(node.attrs.get("href", "")).partition("#")[0] not in ("", here):
+            titled = titled or (element.tag != "article" and len(_short_text(node).strip()) >= ITEM_LINK_CHARS)
+            if titled:
+                return True
+        stack.extend([(child, titled) for child in reversed(node.children[:60])])
+    return False
 
 
 def _short_text(element: Element) -> str:
@@ -207,7 +258,9 @@ def _author(text: str, limit: int = _AUTHOR_CHARS) -> str:
     text = " ".join(text.split())
     if match := _BY.match(text):
         text = text[match.end() :]
-    return "" if len(text) > limit or "://" in text or text.startswith("@") or not any(map(str.isalpha, text)) else text
+    if len(text) > limit or "://" in text or text.startswith("@") or not any(map(str.isalpha, text)) or is_nobody(text):
+        return ""
+    return text
 
 
 def _refresh(value: str, base: Base) -> str:

@@ -22,6 +22,7 @@ MAX_NODES = 500
 """Things that JSON-LD speaks of, and items of one list."""
 
 SPECIFICATIONS = 40
+BESIDE = ("Brand", "SKU", "Rating")
 SPECIFICATION_CHARS = 120
 """Nobody who looks at a page sees its data, so what is taken from it has room for facts, not for sermons."""
 
@@ -42,17 +43,25 @@ MARKUP = re.compile(
     r"</?(?:a|b|blockquote|br|code|div|em|h[1-6]|i|img|li|ol|p|pre|section|span|strong|table|td|tr|ul)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
+_NOBODY = frozenset(
+    {
+        "", "admin", "administrator", "anonymous", "default", "guest", "n/a", "nobody", "none", "null", "root", "undefined",
+        "unknown", "unknown author", "webmaster", "佚名", "匿名", "未知",
+    }
+)  # fmt: skip
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_RATING = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{1,9})?")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Said(NamedTuple):
-    """What JSON-LD says about the page itself; "" for what it does not say. `date` is ISO 8601."""
+    """What JSON-LD says about the page itself; "" for what it does not say. `date` and `changed` are ISO 8601."""
 
     author: str = ""
     date: str = ""
     site: str = ""
     language: str = ""
+    changed: str = ""
 
 
 class LinkedData:
@@ -95,9 +104,14 @@ class LinkedData:
         for item in (value if isinstance(value, list) else [value])[:20]:
             thing = next(iter(self.of(item)), None)
             name = line(thing.get("name")) if thing is not None else line(item)
-            if name and len(name) <= 100 and "://" not in name:
+            if name and len(name) <= 100 and "://" not in name and not is_nobody(name):
                 found[name] = None
         return ", ".join([*found][:5])
+
+
+def is_nobody(name: str) -> bool:
+    """Whether what stands where an author should is what a publishing system puts there for want of one."""
+    return name.strip(" ()[]<>-.").lower() in _NOBODY
 
 
 def linked_data(scripts: Iterable[str]) -> LinkedData:
@@ -147,6 +161,7 @@ def said_by(data: LinkedData) -> Said:
         author=data.names(node.get("author") or node.get("creator")),
         date=next((date for name in dates if (date := iso_date(line(node.get(name))))), ""),
         site=site or data.names(node.get("publisher")),
+        changed=iso_date(line(node.get("dateModified"))),
         language=line(language.get("alternateName") if isinstance(language, dict) else language),
     )
 
@@ -159,15 +174,18 @@ def whole_characters(value: str) -> str:
 # ------------------------------------------------------------------------------------------------ products
 
 
-def product_facts(data: LinkedData) -> list[tuple[str, str]]:
-    """Price, availability and specification of the one product that a page is about; empty when it is about several."""
+def the_product(data: LinkedData) -> list[Node]:
+    """What is said of the one product that a page is about, its variants perhaps; empty when it is about several."""
     products = [node for node in data.nodes if not PRODUCTS.isdisjoint(types_of(node))]
     if not products and (node := data.first(PRODUCTS)) is not None:
         products = [node]
-    if len({line(product.get("name")) for product in products}) != 1:
-        return []
+    return products[:20] if len({line(product.get("name")) for product in products}) == 1 else []
+
+
+def product_facts(data: LinkedData) -> list[tuple[str, str]]:
+    """Price, availability, specification, brand, number and rating of the one product that a page is about."""
     facts: dict[str, str] = {}
-    for product in products[:20]:
+    for product in the_product(data):
         for name, value in facts_of(data, product):
             facts.setdefault(name, value)
     return list(facts.items())
@@ -176,20 +194,29 @@ def product_facts(data: LinkedData) -> list[tuple[str, str]]:
 def missing_from(text: str, facts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The facts of a product that `text` does not hold: the price as a number however it is written, others by their words.
 
-    Availability is said beside a price that is missing, and not without one.
+    Availability is said beside a price that is missing, and not without one; brand, number and rating beside anything.
     """
     found: list[tuple[str, str]] = []
+    beside: list[tuple[str, str]] = []
     folded = " ".join(text.lower().split())
     price_missing = False
     for name, value in facts:
         if name == "Price":
             price_missing = not all(_amount(number).search(text) for number in re.findall("[0-9][0-9.]*", value)[:2])
             missing = price_missing
+        elif name in BESIDE:
+            beside += [(name, value)] if _first_word(value) not in folded else []
+            continue
         else:
             missing = price_missing if name == "Availability" else value.lower() not in folded
         if missing:
             found.append((name, value))
-    return found
+    return [*found, *beside] if found else []
+
+
+def _first_word(value: str) -> str:
+    """What of a brand, a number or a rating is looked for in a text: "4.6" of "4.6 of 5 (120 ratings)"."""
+    return value.lower().partition(" of ")[0]
 
 
 def list_of_facts(facts: Iterable[tuple[str, str]]) -> Element:
@@ -207,6 +234,25 @@ def facts_of(data: LinkedData, product: Node) -> Iterator[tuple[str, str]]:
         name, value, unit = line(extra.get("name")), line(extra.get("value")), line(extra.get("unitText"))
         if name and value and len(name) + len(value) <= SPECIFICATION_CHARS:
             yield name, f"{value} {unit}".strip()
+    for name, value in zip(BESIDE, (line(product.get("brand")), _number_of(product), _rating(data, product)), strict=True):
+        if value and len(value) <= SPECIFICATION_CHARS:
+            yield name, value
+
+
+def _number_of(product: Node) -> str:
+    return next((number for name in ("sku", "mpn", "gtin13", "gtin") if (number := line(product.get(name)))), "")
+
+
+def _rating(data: LinkedData, product: Node) -> str:
+    """What buyers thought: "4.6 of 5 (120 ratings)"."""
+    rating: Node = next(iter(data.of(product.get("aggregateRating"))), {})
+    value = line(rating.get("ratingValue"))
+    if not _RATING.fullmatch(value):
+        return ""
+    best, count = line(rating.get("bestRating")), line(rating.get("ratingCount")) or line(rating.get("reviewCount"))
+    best = f" of {best}" if _RATING.fullmatch(best) else " of 5" if float(value.replace(",", ".")) <= 5 else ""
+    rounded = f"{float(value.replace(',', '.')):.2f}".rstrip("0").rstrip(".")
+    return f"{rounded}{best}" + (f" ({count} ratings)" if count.isdecimal() and len(count) < 10 else "")
 
 
 def _offer(data: LinkedData, product: Node) -> tuple[str, str]:
