@@ -127,6 +127,15 @@ def test_the_choice_is_the_best_of_all_sets() -> None:
         kept, confidence = choose(likely, words)
         assert confidence == pytest.approx(max(map(expected, sets)))
         assert expected(tuple(kept)) == pytest.approx(confidence)
+        cautious, same = choose(likely, words, 1.5)
+        assert same == confidence
+        odds = 1.5 * confidence / (2 - confidence)
+        assert cautious == {i for i in kept if likely[i] >= odds * (1 - likely[i])} or len(cautious) == 1
+
+
+def test_caution_leaves_a_block_that_has_words() -> None:
+    assert choose(array("d", [0.2, 0.3, 0.1]), [5, 0, 5], 1e9)[0] == {0, 1}
+    assert choose(array("d", [0.2, 0.3]), [0, 0], 1e9)[0] == frozenset()
 
 
 def test_blocks_know_their_links_their_places_and_their_kin() -> None:
