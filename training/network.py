@@ -1,5 +1,7 @@
 """A perceptron trained by AdamW, in numpy: soft targets, a weight for each row, dropout, one cycle of the learning rate.
 
+Dropout is of what the layers say (`dropped`) and of the inputs themselves (`unseen`: what is dropped is as usual, for it is 0).
+
 Everything is drawn from one seeded generator and computed by one thread in one order, so the same rows give the same weights.
 """
 
@@ -56,7 +58,15 @@ class Network:
 
 
 def train(
-    rows: Floats, targets: Floats, importance: Floats, *, hidden: tuple[int, ...], epochs: int, dropped: float, seed: int
+    rows: Floats,
+    targets: Floats,
+    importance: Floats,
+    *,
+    hidden: tuple[int, ...],
+    epochs: int,
+    dropped: float,
+    unseen: float = 0.0,
+    seed: int,
 ) -> Network:
     """A network for `rows` (one block each) whose targets are shares from 0 to 1."""
     generator = np.random.default_rng(seed)
@@ -74,7 +84,10 @@ def train(
         order = generator.permutation(len(rows))
         for batch in range(batches):
             picked = order[batch * BATCH : (batch + 1) * BATCH]
-            gradients = _gradients(network, rows[picked], targets[picked], importance[picked], dropped, generator)
+            seen = rows[picked]
+            if unseen:
+                seen *= (generator.random(seen.shape, dtype=np.float32) > unseen) / np.float32(1 - unseen)
+            gradients = _gradients(network, seen, targets[picked], importance[picked], dropped, generator)
             step += 1
             rate = _rate(step / (epochs * batches))
             for place, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):

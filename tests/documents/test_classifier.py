@@ -14,7 +14,7 @@ import pytest
 from webseam.documents.html import classifier
 from webseam.documents.html.blocks import CONTEXT_BIT, MAX_BLOCKS, blocks_of, prune
 from webseam.documents.html.classifier import AROUND, Model, ModelFile, choose, standard, surroundings
-from webseam.documents.html.features import WIDTH, Lexicon, features
+from webseam.documents.html.features import BASE, PAGE, WIDTH, Lexicon, features
 from webseam.documents.html.main_content import main_content
 from webseam.documents.html.parse import parse
 from webseam.documents.html.perceptron import Layer, Network, NetworkFile, run_in_python, share_inputs, together
@@ -28,6 +28,9 @@ ARTICLE = (
     + "<img src=moon.png alt=Moon><p>Where a bay narrows, the water has nowhere to go but up, as it does in Fundy.</p></main>"
     "<footer class=footer><p>© 2026 The Tide Company. All rights reserved. <a href=/privacy>Privacy policy</a></p></footer>"
 )
+
+
+PAGE_FROM = BASE - PAGE
 
 
 def network(sizes: tuple[int, ...], seed: int = 1) -> NetworkFile:
@@ -137,6 +140,15 @@ def test_the_choice_is_the_best_of_all_sets() -> None:
         kept, confidence = choose(likely, words)
         assert confidence == pytest.approx(max(map(expected, sets)))
         assert expected(tuple(kept)) == pytest.approx(confidence)
+        cautious, same = choose(likely, words, 1.5)
+        assert same == confidence
+        odds = 1.5 * confidence / (2 - confidence)
+        assert cautious == {i for i in kept if likely[i] >= odds * (1 - likely[i])} or len(cautious) == 1
+
+
+def test_caution_leaves_a_block_that_has_words() -> None:
+    assert choose(array("d", [0.2, 0.3, 0.1]), [5, 0, 5], 1e9)[0] == {0, 1}
+    assert choose(array("d", [0.2, 0.3]), [0, 0], 1e9)[0] == frozenset()
 
 
 def test_blocks_know_their_links_their_places_and_their_kin() -> None:
@@ -184,6 +196,47 @@ def test_rows_are_numbers_whatever_the_page() -> None:
         around = surroundings(blocks, array("d", [0.25] * len(blocks.texts)))
         assert len(around) == AROUND * len(blocks.texts)
         assert all(map(math.isfinite, around))
+
+
+def rows_of(html: str, title: str = "") -> list[list[float]]:
+    rows = list(features(blocks_of(parse(html).body), Lexicon({}, {}), title))
+    return [rows[begin : begin + WIDTH] for begin in range(0, len(rows), WIDTH)]
+
+
+@pytest.mark.parametrize(
+    ("text", "money", "dated", "asks", "wide"),
+    [
+        ("now 12 € only", 1, 0, 0, 0),
+        ("in 1999", 0, 1, 0, 0),
+        ("2026-11-30, at noon", 0, 1, 0, 0),
+        ("at 9:05", 0, 1, 0, 0),
+        ("11999 of 2100: 9", 0, 0, 0, 0),
+        ("1:a, 19990", 0, 0, 0, 0),
+        ("do they fold?", 0, 0, 1, 0),
+        ("潮？ ab", 0, 0, 0, 0.4),
+        ("潮￥?", 1, 0, 1, 2 / 3),
+    ],
+)
+def test_prices_dates_questions_and_scripts_are_seen(text: str, money: int, dated: int, asks: int, wide: float) -> None:
+    for rows in (rows_of(f"<p>{text}"), rows_of(f"<p>{text}<p>{text}")):
+        assert rows[0][58:62] == [money, dated, asks, pytest.approx(wide)]
+        assert rows[0][PAGE_FROM + 11 :][:4] == [pytest.approx(math.log1p(one * len(rows))) for one in (money, dated, asks)] + [
+            pytest.approx(wide)
+        ]
+
+
+def test_a_block_knows_the_headings_that_it_stands_under() -> None:
+    rows = rows_of("<p>a<h2>b</h2><p>c<h1>d</h1><p>e<h3>f</h3><p>g<h4>h</h4><h3>i</h3><p>j<p>j")
+    assert [row[67] for row in rows] == [0, 2, 0, 1, 0, 3, 0, 4, 3, 0, 0], "its own level"
+    assert [row[68] for row in rows] == [0, 0, 1, 0, 1, 1, 2, 2, 1, 2, 2], "how many"
+    assert [row[69] for row in rows] == [0, 0, 2, 0, 1, 1, 3, 3, 1, 3, 3], "the level of the nearest"
+    away = [-1, -1, 1, -1, 1, 2, 1, 2, 5, 1, 2]
+    assert [row[70] for row in rows] == [one if one < 0 else pytest.approx(math.log1p(one)) for one in away]
+    away = [-1, -1, 1, -1, 1, 2, 3, 4, 5, 6, 7]
+    assert [row[71] for row in rows] == [one if one < 0 else pytest.approx(math.log1p(one)) for one in away]
+    assert [row[72] for row in rows] == [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1]
+    assert [row[65] for row in rows] == pytest.approx([one / 5 for one in (0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 5)])
+    assert [row[57] for row in rows][-3:] == pytest.approx([0.0, math.log(2), math.log(2)]), "how often its text is there"
 
 
 def test_an_article_is_kept_and_its_frame_is_not() -> None:

@@ -285,7 +285,7 @@ def paragraph(inside: str, properties: str = "") -> str:
         (paragraph(run("a") + '<w:r><w:footnoteReference w:id="2"/></w:r>'), "a[^1]\n\n[^1]: The note."),
         (
             "<w:p><w:r><w:drawing><wp:docPr xmlns:wp='x' descr='A chart of tides'/></w:drawing></w:r></w:p>",
-            "A chart of tides",
+            "![A chart of tides]()",
         ),
         (
             "<w:p><w:r><w:drawing><w:txbxContent>" + paragraph(run("boxed")) + "</w:txbxContent></w:drawing></w:r></w:p>",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -14,6 +15,9 @@ from training.network import train
 from webseam.documents.html.blocks import blocks_of
 from webseam.documents.html.parse import parse
 from webseam.documents.html.perceptron import Network
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def words(*texts: str) -> list[list[str]]:
@@ -79,3 +83,17 @@ def test_training_learns_and_gives_the_same_weights_again() -> None:
     assert ((likely > 0.5) == (targets > 0.5)).mean() > 0.9
     shipped = Network(network.stored()).probabilities(array("d", rows.astype(np.float64).tobytes()), len(rows))
     assert np.abs(np.array(shipped) - likely).max() < 1e-4, "what runs is what was trained"
+
+
+def test_inputs_that_are_dropped_in_training_are_made_up_for_by_others() -> None:
+    drawn = np.random.default_rng(5)
+    rows = drawn.standard_normal((20_000, 2)).astype(np.float32)
+    rows[:, 1] = rows[:, 0] + 0.3 * rows[:, 1]
+    targets = (rows[:, 0] > 0).astype(np.float32)
+
+    def trained(unseen: float) -> NDArray[np.float32]:
+        ones = np.ones(len(rows), np.float32)
+        network = train(rows, targets, ones, hidden=(8,), epochs=40, dropped=0.0, unseen=unseen, seed=1)
+        return network.probabilities(np.array([[0.0, -1.0]], np.float32))  # the first, which says all, is as usual
+
+    assert trained(0.3) < 0.1 < trained(0.0)

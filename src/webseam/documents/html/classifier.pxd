@@ -8,9 +8,9 @@ cdef double _NOBODY
 
 @cython.locals(
     likely="double[::1]", order=list, gold=double, found=double, size=Py_ssize_t, best=double, kept=Py_ssize_t,
-    expected=double, place=Py_ssize_t, index=Py_ssize_t,
+    expected=double, place=Py_ssize_t, index=Py_ssize_t, least=Py_ssize_t, odds=double,
 )
-cpdef tuple choose(probabilities, list words)
+cpdef tuple choose(probabilities, list words, double caution=*)
 
 @cython.locals(
     rows="double[::1]", alone="double[::1]", count=Py_ssize_t, parents="long long[::1]", holders="long long[::1]", words=list,

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 AROUND = 24
 """Numbers of a block's surroundings."""
 
+CAUTION = 1.35
+"""How much better the odds of what is kept must be than the best expected F1 asks for: the blocks of a page err together."""
+
 _SIDES = 3
 _HEADINGS = HEADINGS  # a name of this module can be typed where it is compiled
 _NOBODY = -0.1  # in the place of a probability where there is no block
@@ -76,8 +79,10 @@ def standard() -> Model:
     return Model.load(Path(__file__).with_name("main_content.weights"))
 
 
-def choose(probabilities: array[float], words: list[int]) -> tuple[frozenset[int], float]:
+def choose(probabilities: array[float], words: list[int], caution: float = 1.0) -> tuple[frozenset[int], float]:
     """The blocks whose expected F1 is best, and that F1; `words` are of each block.
+
+    Of these blocks, those with `caution` times the odds of the last one that would be worth its words; one is always left.
 
     With `p` for a block's share of gold words and `w` for its words, the F1 of a set is near 2 Σpw / (Σw + G), where the sums
     are over the set and G, the gold text's words, is expected to be Σpw over all blocks. The blocks with the highest `p` are
@@ -91,13 +96,21 @@ def choose(probabilities: array[float], words: list[int]) -> tuple[frozenset[int
     found = 0.0
     size = 0
     best = 0.0
-    kept = 0
+    kept = least = 0
     for place, index in enumerate(order):
         found += likely[index] * words[index]
         size += words[index]
         expected = 2.0 * found / (size + gold) if size else 0.0
         if expected > best:
             best, kept = expected, place + 1
+            if not least:
+                least = kept
+    odds = caution * best / (2.0 - best)  # a block is worth its words from the probability best / 2
+    while kept > least:
+        index = order[kept - 1]
+        if likely[index] >= odds * (1.0 - likely[index]):
+            break
+        kept -= 1
     return frozenset(order[:kept]), best
 
 

@@ -2,7 +2,7 @@ cimport cython
 from webseam.documents.html.blocks cimport Blocks
 
 cdef double[::1] _LOGS
-cdef dict _TAG_PLACE
+cdef dict _TAG_PLACE, _LEVEL
 cdef frozenset _HEADINGS
 cdef Py_ssize_t _OTHER_TAG, _LONG
 
@@ -10,11 +10,12 @@ cdef double _log(Py_ssize_t number) except -1
 
 @cython.final
 cdef class _Marks:
-    cdef Py_ssize_t punctuation, capitals, digits
-    cdef bint bar, copyright
+    cdef Py_ssize_t punctuation, capitals, digits, wide
+    cdef bint bar, copyright, money, dated
 
     @cython.locals(
-        punctuation=Py_ssize_t, capitals=Py_ssize_t, digits=Py_ssize_t, bar=bint, copyright_=bint, char=Py_UCS4,
+        punctuation=Py_ssize_t, capitals=Py_ssize_t, digits=Py_ssize_t, wide=Py_ssize_t, bar=bint, copyright_=bint, money=bint,
+        dated=bint, run=Py_ssize_t, number=Py_ssize_t, char=Py_UCS4,
     )
     cdef int count(self, str text) except -1
 
@@ -33,6 +34,9 @@ cdef class _Marks:
     holder=Py_ssize_t, words=list, number=Py_ssize_t, worst=double, hits=Py_ssize_t, value=double, first=Py_ssize_t,
     second=Py_ssize_t, third=Py_ssize_t, fifth=Py_ssize_t, same=Py_ssize_t, repeated=Py_ssize_t, in_title=Py_ssize_t,
     last=Py_UCS4, at=Py_ssize_t, is_heading=bint, context=Py_ssize_t, place=Py_ssize_t, other=Py_ssize_t,
-    columns="long long[::1]", copied=Py_ssize_t, column=Py_ssize_t,
+    columns="long long[::1]", copied=Py_ssize_t, column=Py_ssize_t, long_text=Py_ssize_t, headings=Py_ssize_t, times=dict,
+    long_before=Py_ssize_t, headings_before=Py_ssize_t, met="long long[::1]", open_="long long[::1]", nearest=Py_ssize_t,
+    nearest_level=Py_ssize_t, outermost=Py_ssize_t, outermost_level=Py_ssize_t, opened=Py_ssize_t, money=Py_ssize_t,
+    dated=Py_ssize_t, asking=Py_ssize_t, wide=Py_ssize_t, level=Py_ssize_t, asks=bint,
 )
 cpdef features(Blocks blocks, lexicon, str title)

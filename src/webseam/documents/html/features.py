@@ -1,7 +1,7 @@
 """What the classifier is told of each block: a row of numbers.
 
-The row of a block has `WIDTH` numbers: its own text, its place, the containers around it, the other blocks like it, the page,
-and a few of the numbers of the three blocks before and after it. All are computed in one pass over the blocks of a page.
+The row of a block has `WIDTH` numbers: its own text, its place, the containers around it, the other blocks like it, the
+headings it stands under, the page, and a few of the numbers of the three blocks before and after it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _OTHER_TAG = len(_TAGS)
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HEADINGS = HEADINGS  # a name of this module can be typed where it is compiled
+_LEVEL = {f"h{level}": level for level in range(1, 7)}
 _LONG = 100
 
-OWN = 57
-PAGE = 11
+OWN = 73
+PAGE = 15
 NEIGHBOURS = (0, 2, 9, 16, 20, 22, 5, 26)
 SIDES = 3
 BASE = OWN + len(CONTEXT) + (_OTHER_TAG + 1) + PAGE
@@ -59,30 +60,52 @@ def zeros(kind: str, count: int) -> array[Any]:
 class _Marks:
     """What characters a text has."""
 
-    __slots__ = ("bar", "capitals", "copyright", "digits", "punctuation")
+    __slots__ = ("bar", "capitals", "copyright", "dated", "digits", "money", "punctuation", "wide")
 
     def __init__(self) -> None:
         self.punctuation = self.capitals = self.digits = 0  # the last two of ASCII
-        self.bar = self.copyright = False
+        self.wide = 0  # of CJK, near enough
+        self.bar = self.copyright = self.money = False
+        self.dated = False  # a year, or a time of the day
 
     def count(self, text: str) -> None:
-        punctuation = capitals = digits = 0
-        bar = copyright_ = False
+        punctuation = capitals = digits = wide = 0
+        bar = copyright_ = money = dated = False
+        run = number = 0  # how many digits stand right before, and what they say; -1 after digits and a colon
         for char in text:
+            if "0" <= char <= "9":
+                digits += 1
+                if run < 0:
+                    dated = True
+                    run = 0
+                if run == 0:
+                    number = 0
+                if run < 4:
+                    number = number * 10 + ord(char) - 48
+                run += 1
+                continue
+            if run:
+                if run == 4 and 1900 <= number < 2100:
+                    dated = True
+                run = -1 if run > 0 and char == ":" else 0
             if "a" <= char <= "z" or char == " ":
                 continue
+            if char >= "\u2e80":
+                wide += 1
             if "A" <= char <= "Z":
                 capitals += 1
-            elif "0" <= char <= "9":
-                digits += 1
             elif char in ".,;:!?。，！？；：、":
                 punctuation += 1
+            elif char in "$€£¥￥₹":
+                money = True
             elif char == "|":
                 bar = True
             elif char == "©":
                 copyright_ = True
-        self.punctuation, self.capitals, self.digits = punctuation, capitals, digits
-        self.bar, self.copyright = bar, copyright_
+        if run == 4 and 1900 <= number < 2100:
+            dated = True
+        self.punctuation, self.capitals, self.digits, self.wide = punctuation, capitals, digits, wide
+        self.bar, self.copyright, self.money, self.dated = bar, copyright_, money, dated
 
 
 def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
@@ -145,7 +168,8 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     alike_link = zeros("q", elements + 1)
     # Where the long paragraphs are.
     prose = zeros("d", elements)
-    long_blocks = 0
+    long_blocks = long_text = headings = 0
+    times: dict[str, int] = {}
     heading = -1
     for index in range(count):
         size, linked, element = len(texts[index]), link_chars[index], holders[index]
@@ -153,11 +177,15 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         alike[signature] += 1
         alike_text[signature] += size
         alike_link[signature] += linked
-        if heading < 0 and block_tags[index] == "h1":
-            heading = index
+        if block_tags[index] in _HEADINGS:
+            headings += 1
+            if heading < 0 and block_tags[index] == "h1":
+                heading = index
+        times[texts[index]] = times.get(texts[index], 0) + 1
         if size > _LONG and linked < 0.3 * size:
             long_blocks += 1
         if size > 60 and linked < 0.4 * size:
+            long_text += size
             share = 1.0
             while element >= 0 and share > 0.3:
                 prose[element] += (size - linked) * share
@@ -178,7 +206,7 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
             kinds[tag] += 1
     page = array("d", (
         _log(total), link[0] / total, _log(count), min(kinds["article"], 20), min(kinds["main"], 3), _log(long_blocks),
-        prose[best] / total, heading / count, _log(kinds["li"]), _log(kinds["td"]), _log(kinds["form"]),
+        prose[best] / total, heading / count, _log(kinds["li"]), _log(kinds["td"]), _log(kinds["form"]), 0.0, 0.0, 0.0, 0.0,
     ))  # fmt: skip
 
     title_words = frozenset(words_of(title, WORDS)[0])
@@ -186,7 +214,12 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
     seen: dict[str, int] = {}
     section_score = section_worst = 0.0
     section_from = 0
-    before = 0
+    before = long_before = headings_before = 0
+    met = zeros("q", elements + 1)
+    open_ = array("q", [-1] * 7)  # the heading of each level that a block stands under
+    nearest = nearest_level = outermost = outermost_level = 0  # of these headings; level 0 where there is none
+    opened = 0
+    money = dated = asking = wide = 0
     for index in range(count):
         string = texts[index]
         size, linked, holder = len(string), link_chars[index], holders[index]
@@ -273,8 +306,37 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
         rows[at + 53] = section_score
         rows[at + 54] = section_worst
         rows[at + 55] = _log(index - section_from)
+        level = 0
         is_heading = block_tags[index] in _HEADINGS
+        if is_heading:
+            level = _LEVEL[block_tags[index]]
+            for other in range(level, 7):
+                open_[other] = -1
+            nearest_level = outermost_level = opened = 0
+            for other in range(1, level):
+                if open_[other] >= 0:
+                    nearest, nearest_level = open_[other], other
+                    if not opened:
+                        outermost, outermost_level = nearest, other
+                    opened += 1
+        asks = last in "?？"
         rows[at + 56] = 1.0 if is_heading else 0.0
+        rows[at + 57] = _log(times[string] - 1)
+        rows[at + 58] = 1.0 if marks.money else 0.0
+        rows[at + 59] = 1.0 if marks.dated else 0.0
+        rows[at + 60] = 1.0 if asks else 0.0
+        rows[at + 61] = marks.wide / size
+        rows[at + 62] = float(met[signature]) / same
+        rows[at + 63] = _log(met[signature])
+        rows[at + 64] = float(long_before) / max(1, long_text)
+        rows[at + 65] = float(headings_before) / max(1, headings)
+        rows[at + 66] = _log(headings_before)
+        rows[at + 67] = level
+        rows[at + 68] = opened
+        rows[at + 69] = nearest_level
+        rows[at + 70] = _log(index - nearest) if nearest_level else -1.0
+        rows[at + 71] = _log(index - outermost) if nearest_level else -1.0
+        rows[at + 72] = 1.0 if outermost_level == 1 else 0.0
         context = contexts[index]
         place = at + OWN
         while context:
@@ -284,15 +346,29 @@ def features(blocks: Blocks, lexicon: Lexicon, title: str) -> array[float]:
             place += 1
         place = at + tags_from + _TAG_PLACE.get(block_tags[index], _OTHER_TAG)
         rows[place] = 1.0
-        place = at + page_from
-        for column in range(of_page):
-            rows[place + column] = page[column]
         before += size
+        met[signature] += 1
+        if size > 60 and linked < 0.4 * size:
+            long_before += size
+        money += marks.money
+        dated += marks.dated
+        asking += asks
+        wide += marks.wide
         if is_heading:
+            open_[level] = nearest = index
+            nearest_level = level
+            if not opened:
+                outermost, outermost_level = index, level
+            opened += 1
+            headings_before += 1
             section_score, section_worst, section_from = score / (hits + 1), worst, index
+    page[11], page[12], page[13], page[14] = _log(money), _log(dated), _log(asking), wide / total
     columns = array("q", NEIGHBOURS)
     copied = len(columns)
     for index in range(count):
+        place = index * width + page_from
+        for column in range(of_page):
+            rows[place + column] = page[column]
         place = index * width + base
         for other in range(index - sides, index + sides + 1):
             if other == index:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webseam.documents.html.blocks import CONTEXT_BIT, blocks_of, prune
-from webseam.documents.html.classifier import choose, standard
+from webseam.documents.html.classifier import CAUTION, choose, standard
 from webseam.documents.html.features import HEADINGS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def main_content(body: Element, title: str = "", model: Model | None = None) -> 
         return None
     model = model or standard()
     likely = model.judge(blocks, title)
-    kept, confidence = choose(likely, blocks.sizes)
+    kept, confidence = choose(likely, blocks.sizes, CAUTION)
     if not kept:  # no block has a word: signs alone
         return None
     prune(blocks, completed(blocks, kept, likely, model.lexicon.names))
