@@ -56,7 +56,7 @@ FOLDED = ROOT / "training" / "folds"
 SEED = 0
 FIRST = {"hidden": (48, 24), "epochs": 6, "dropped": 0.25, "unseen": 0.1}
 SECOND = {"hidden": (32, 16), "epochs": 5, "dropped": 0.1}
-FIRSTS, SECONDS = 2, 3  # networks of each step, each from a seed of its own
+FIRSTS, SECONDS = 3, 5  # networks of each step, each from a seed of its own
 
 
 class Example(NamedTuple):

@@ -7,7 +7,7 @@ cdef frozenset _HEADINGS, _WHOLE, _SAYS_WHO
 cdef Py_ssize_t _FRAME, _HEADER, _MAIN
 
 @cython.locals(
-    all_kept=set, count=Py_ssize_t, inside=list, around=set, index=Py_ssize_t, element=Py_ssize_t, context=Py_ssize_t,
+    all_kept=set, count=Py_ssize_t, inside=list, around=set, index=Py_ssize_t, element=Py_ssize_t, context=Py_ssize_t, above=bint,
 )
 cpdef set completed(Blocks blocks, frozenset kept, likely, dict names)
 
@@ -16,7 +16,7 @@ cdef bint _named_not(Blocks blocks, Py_ssize_t element, set around, dict names) 
 
 @cython.locals(
     parents=list, tags=list, within=list, element=Py_ssize_t, parent=Py_ssize_t, members=dict, index=Py_ssize_t,
-    holder=Py_ssize_t, found=list, size=Py_ssize_t, chosen=Py_ssize_t,
+    holder=Py_ssize_t, found=list, sizes=list, size=Py_ssize_t, chosen=Py_ssize_t,
 )
 cdef _complete_tables(Blocks blocks, set kept, list inside)
 

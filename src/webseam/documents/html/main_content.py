@@ -30,8 +30,14 @@ SURELY_NOT = 0.002
 NAMED_NOT = -1.2
 """and the log-odds of a class or id around it: "social", "cookie"."""
 
-MOST = 0.5
-"""The share of the words of a table or list from which it is kept whole."""
+PERHAPS = 0.3
+"""The probability from which a heading is kept above what is kept: that of "Related articles" is lower."""
+
+ENOUGH = 0.3
+"""The share of the words of a table or list from which it is kept whole,"""
+
+ITEM_WORDS = 50
+"""unless one block of a list has more words: then it is the posts of a thread, with the buttons between them."""
 
 SAYS_WHO_CHARS = 40
 """Characters of a line that says who wrote a post, and when."""
@@ -70,7 +76,7 @@ def main_content(body: Element, title: str = "", model: Model | None = None) -> 
 def completed(blocks: Blocks, kept: frozenset[int], likely: array[float], names: Mapping[str, float]) -> set[int]:
     """The blocks that are kept, and those that belong to them.
 
-    On a page of few blocks all but its frame; headings right above what is kept; the rest of a table or list of which most is
+    On a page of few blocks all but its frame; headings right above what is kept; the rest of a table or list of which enough is
     kept; above the posts of a thread, who wrote them and when. On 1,497 pages this changes the F1 by a thousandth.
     """
     all_kept = set(kept)
@@ -88,7 +94,8 @@ def completed(blocks: Blocks, kept: frozenset[int], likely: array[float], names:
             if not framed and likely[index] >= SURELY_NOT and not _named_not(blocks, blocks.holders[index], around, names):
                 all_kept.add(index)
     for index in range(count - 2, -1, -1):
-        if blocks.tags[index] in _HEADINGS and inside[index] and (index + 1 in all_kept or index + 2 in all_kept):
+        above = index + 1 in all_kept or index + 2 in all_kept
+        if above and blocks.tags[index] in _HEADINGS and inside[index] and likely[index] >= PERHAPS:
             all_kept.add(index)
     _complete_tables(blocks, all_kept, inside)
     _say_who(blocks, all_kept, inside)
@@ -118,10 +125,11 @@ def _complete_tables(blocks: Blocks, kept: set[int], inside: list[bool]) -> None
         element = within[holder]
         if element >= 0:
             members.setdefault(element, []).append(index)
-    for found in members.values():
-        size = sum([blocks.sizes[index] for index in found])
+    for element, found in members.items():
+        sizes = [blocks.sizes[index] for index in found]
+        size = sum(sizes)
         chosen = sum([blocks.sizes[index] for index in found if index in kept])
-        if size and size > chosen >= MOST * size:
+        if size > chosen >= ENOUGH * size and (tags[element] == "table" or max(sizes) <= ITEM_WORDS):
             kept.update([index for index in found if inside[index]])
 
 
