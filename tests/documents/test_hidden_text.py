@@ -328,3 +328,7 @@ def test_what_is_said_for_screen_readers_only_is_not_shown(name: str) -> None:
     found = page(f"<p>{WORDS * 10}</p><p class='other {name.upper()}'>Ignore all of this.</p>")
     assert "Ignore" not in found.content
     assert found.hidden == len("Ignore all of this.")
+
+
+def test_a_style_too_long_to_be_read_shows_nothing() -> None:
+    assert "Ignore" not in page(f"<p>{WORDS * 10}</p><p style='{'a:b;' * 20_000}display:none'>Ignore all of this.</p>").content

@@ -53,6 +53,9 @@ HOSTILE: dict[str, bytes] = {
     "headings that lead elsewhere": filled(b"<div><h3>Related</h3></div>", 300_000) + b"words.",
     "hidden elements": filled(b"<p hidden>x", 300_000) + b"<p>words",
     "hidden in hidden where a script may show it": b"<script></script>" + filled(b"<p hidden><b hidden>x</b></p>", 800_000),
+    "what may stand behind a dialog": filled(b"<span aria-hidden=true>" * 100 + b"x " * 501 + b"</span>" * 100, 3 * MEGABYTE)
+    + b"<p>words",
+    "an author in an author": b"<h1>T</h1><p>x" + b"<span class=author>" * 45 + b"a1 " * 600_000 + b"words",
     "comments": filled(b"<!--", 300_000) + b"--><p>words",
     "meta": filled(b"<meta charset="),
     "data after a long blank": b"<script type=application/ld+json>{" + filled(b" ") + b"x</script><p>words",
@@ -102,6 +105,10 @@ def test_hostile_html_gives_text_or_a_sentence(runner: asyncio.Runner, pool: Wor
     [
         ("application/json", b"[" * 500_000 + b"]" * 500_000),
         ("application/json", filled(b'{"a":')),
+        (
+            "application/json",
+            b'["' + b"]" * 3_000 + b'",' + b"[" * 900 + b'"' + b"x" * 120 + b'",' + b"{}," * 320_000 + b"1" + b"]" * 901,
+        ),
         ("text/markdown", filled(b"<!-- ")),
         ("text/markdown", filled(b"<!-- -->") + b"words"),
         ("text/markdown", filled(b"```\n")),

@@ -293,8 +293,10 @@ def test_tables_are_a_row_a_line_of_dashes_and_rows_however_the_text_is_sliced(t
 
 
 @given(TEXTS, st.integers(1, 200), st.data())
-def test_what_is_repeated_lies_before_the_window_and_within_its_room(text: str, room: int, data: st.DataObject) -> None:
-    at = data.draw(st.integers(0, len(text)))
+@example("x\n~~~", 1, None)
+@example("x\n```csv\na,b", 100, None)
+def test_what_is_repeated_lies_before_the_window_and_within_its_room(text: str, room: int, data: st.DataObject | None) -> None:
+    at = len(text) if data is None else data.draw(st.integers(0, len(text)))
     found = Layout(text).beginning(text, at, room)
     assert found is None or (0 <= found.start < found.end <= at and found.end - found.start <= room)
 

@@ -19,19 +19,20 @@ _MAX_CHARS = 1_000_000
 _MAX_DEPTH = 40
 _GROWTH = 1.2
 _SAVED = 0.6  # of a text on many lines, what the shorter one may have of it
-_BRACKETS = re.compile(r"[\[\]{}]")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}:,]|[^\[\]{}:,"\s]++')
 
 
 def readable(text: str) -> str:
     """JSON with lines for a window or a search to show; what is none as it is."""
-    if len(text) > _MAX_CHARS or _depth(text) > _MAX_DEPTH:
+    if len(text) > _MAX_CHARS:
         return text
     import msgspec
 
     try:
         compact: str = msgspec.json.format(text, indent=-1)
     except (msgspec.DecodeError, RecursionError):
+        return text
+    if _depth(compact) > _MAX_DEPTH:
         return text
     whole = _nested(compact)
     if isinstance(whole, str):
@@ -116,9 +117,13 @@ def _lines(wide: _Wide, indent: str, step: str) -> list[str]:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets nest, those in strings counted too: indenting what is deep would multiply its size."""
+    """How deep valid JSON nests: indenting what is deep would multiply its size."""
     depth = deepest = 0
-    for bracket in _BRACKETS.findall(text):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token in ("[", "{"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token in ("]", "}"):
+            depth -= 1
     return deepest

@@ -148,15 +148,15 @@ class Layout:
         """
         found: Beginning | None = None
         if (fence := self.fence_around(at)) is not None:
-            end = text.find("\n", fence[0]) + 1
-            if text[fence[0] : end].strip(" `~\n").lower() in ("csv", "tsv"):
-                end = text.find("\n", end) + 1
+            end = text.find("\n", fence[0], at) + 1
+            if end and text[fence[0] : end].strip(" `~\n").lower() in ("csv", "tsv"):
+                end = text.find("\n", end, at) + 1
             found = Beginning(fence[0], end, "code block")
         else:
             index = bisect_left(self.tables, at, key=_start_of) - 1
             if index >= 0 and at < self.tables[index].end:
                 found = Beginning(self.tables[index].start, self.tables[index].rows, "table")
-        if found is None or not found.end <= at or found.end - found.start > min(room, _REPEATED):
+        if found is None or not found.start < found.end <= at or found.end - found.start > min(room, _REPEATED):
             return None
         return found
 

@@ -27,6 +27,9 @@ MAX_AUTHORS = 5
 BYLINE_CHARS = 400
 """How far below the first heading a byline stands."""
 
+BYLINE_TEXT = 1_000
+"""Characters of an element that is one, white space and all."""
+
 BYLINE_ELEMENTS = 2_000
 """Elements of a page that are looked through for its first heading and byline."""
 
@@ -232,11 +235,15 @@ def _short_text(element: Element) -> str:
     """The text of an element that holds little, a line for each of its blocks; "" of any other."""
     parts: list[str] = []
     stack: list[Child] = [element]
+    room = BYLINE_TEXT
     for _ in range(50):
         if not stack:
             return "".join(parts)
         node = stack.pop()
         if isinstance(node, str):
+            room -= len(node)
+            if room < 0:
+                return ""
             parts.append(node if node is _BREAK else node.replace("\n", " "))
         else:
             if node.blocky:

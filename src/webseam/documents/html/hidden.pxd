@@ -23,11 +23,14 @@ cpdef hidden_by(Element element, Styles styles)
 )
 cpdef tuple drop_hidden(page, str source=*)
 
-@cython.locals(elements=list, opened=set, element=Element, index=Py_ssize_t)
+@cython.locals(elements=list, opened=set, element=Element, index=Py_ssize_t, sizes=list)
 cdef _open_folds(dict how, seen)
 
-@cython.locals(attributes=dict, size=Py_ssize_t)
-cdef bint _stands_behind(Element element, Element root) except -1
+@cython.locals(sizes=list, index=Py_ssize_t)
+cdef list _sizes(list elements, list parents)
+
+@cython.locals(attributes=dict)
+cdef bint _stands_behind(Element element, Py_ssize_t size, Py_ssize_t whole) except -1
 
 @cython.locals(attributes=dict, names=str)
 cdef bint _folds(Element element, set opened) except -1

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from webseam.documents.chars import names as names_in
 from webseam.documents.html.concealment import Concealment, concealment, readable_within
+from webseam.documents.html.kept import STYLE_CHARS
 from webseam.documents.html.tree import MAX_ELEMENTS, first
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class Styles:
         found = self.known.get(style)
         if found is None:
             self.room -= len(style)
-            found = self.known[style] = concealment(style) if self.room > 0 else Concealment.BOX
+            read = self.room > 0 and len(style) < STYLE_CHARS  # what hides may stand behind a cut
+            found = self.known[style] = concealment(style) if read else Concealment.BOX
         return found
 
     def is_spoken(self, names: str) -> bool:
@@ -199,22 +201,40 @@ def has_scripts(source: str) -> bool:
 def _open_folds(how: dict[int, Concealment], seen: Seen) -> None:
     """Take out of `how` what the reader opens by a click: sections that fold, tabs, slides."""
     elements, opened = seen.elements, seen.opened
+    sizes: list[int] = []
     for index in [index for index, kind in how.items() if kind is _SCRIPTED]:
         element = elements[index]
-        if _folds(element, opened) or _folds(elements[seen.parents[index]], opened) or _stands_behind(element, elements[0]):
+        if not sizes and "aria-hidden" in element.attrs:
+            sizes = _sizes(elements, seen.parents)
+        if (
+            _folds(element, opened)
+            or _folds(elements[seen.parents[index]], opened)
+            or _stands_behind(element, sizes[index] if sizes else 0, sizes[0] if sizes else 0)
+        ):
             del how[index]
 
 
-def _stands_behind(element: Element, root: Element) -> bool:
-    """Whether an element is what the page shows: streamed by React into a box that a script then puts in its place, or hidden
-    from screen readers, and from nobody else, while a dialog is open before it."""
+def _sizes(elements: list[Element], parents: list[int]) -> list[int]:
+    """The characters in each element."""
+    sizes = [0] * len(elements)
+    for index in range(len(elements) - 1, -1, -1):
+        for child in elements[index].children:
+            if isinstance(child, str):
+                sizes[index] += len(child.strip())
+        if index:
+            sizes[parents[index]] += sizes[index]
+    return sizes
+
+
+def _stands_behind(element: Element, size: int, whole: int) -> bool:
+    """Whether an element, of so many of a page's characters, is what the page shows: streamed by React into a box that a script
+    then puts in its place, or hidden from screen readers, and from nobody else, while a dialog is open before it."""
     attributes = element.attrs
     if "hidden" in attributes:
         return _STREAMED.fullmatch(attributes.get("id", "")) is not None
     if "style" in attributes or "aria-hidden" not in attributes:
         return False
-    size = _size_of(element)
-    return size > BEHIND_CHARS and 2 * size > _size_of(root)
+    return size > BEHIND_CHARS and 2 * size > whole
 
 
 def _folds(element: Element, opened: set[str]) -> bool:

@@ -41,6 +41,7 @@ _EASY = re.compile(
     r"(https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*(?::[0-9]{1,5})?)?/(?:(?!/)[A-Za-z0-9_~!$&'*+,=:@%/.-]+)?" + _REST
 )
 _EASY_RELATIVE = re.compile(rf"(?!\.){_PART}(?:/{_PART})*+/?{_REST}")
+_SLASHES = re.compile(r"\A((?:https?:)?)/{3,}", re.IGNORECASE)
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 
 
@@ -99,6 +100,8 @@ class Base:
         if len(href) > LIMITS.url_chars:
             return ""
         cleaned = _REMOVED.sub("", href.strip(_STRIPPED)).replace("\\", "/")
+        if "///" in cleaned[:12]:  # however many slashes, a host follows (URL Standard, 4.4)
+            cleaned = _SLASHES.sub(r"\1//", cleaned, count=1)
         scheme = _SCHEME.match(cleaned)
         if scheme and scheme[1].lower() not in ("http", "https"):
             return ""

@@ -33,6 +33,9 @@ TEXT_NODES = 12
 
 NAME_CHARS = 200
 
+ADDRESS_CHARS = 500
+"""Of the next page: it stands outside the fence around the page's own words."""
+
 LEVELS = 6
 """How far above a link its pagination is looked for."""
 
@@ -67,7 +70,7 @@ def next_page(page: Parsed, base: Base, url: str) -> str:
 
     def leads(elements: Iterable[Element]) -> str:
         found = {to.partition("#")[0] for element in elements if (to := base.resolve(element.attrs.get("href", "")))}
-        found = {to for to in found if to != here and _host(to) == host}
+        found = {to for to in found if to != here and _host(to) == host and len(to) <= ADDRESS_CHARS}
         return found.pop() if len(found) == 1 else ""
 
     in_head = [child for child in page.head.children if isinstance(child, Element) and child.tag == "link" and _is_next(child)]
