@@ -304,6 +304,95 @@ def test_what_stands_in_a_paragraph(body: str, content: str) -> None:
     assert document(data).content == content
 
 
+STYLES = f"""<w:styles xmlns:w='x'>
+<w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/></w:style>
+<w:style w:type="paragraph" w:styleId="Gone"><w:rPr><w:vanish/></w:rPr></w:style>
+<w:style w:type="paragraph" w:styleId="Heir"><w:basedOn w:val="Gone"/></w:style>
+<w:style w:type="paragraph" w:styleId="Bar"><w:pPr><w:shd w:val="clear" w:fill="203040"/></w:pPr></w:style>
+<w:style w:type="character" w:styleId="Letter"><w:rPr><w:vanish/></w:rPr></w:style>
+<w:style w:type="character" w:styleId="White"><w:rPr><w:color w:val="FFFFFF"/></w:rPr></w:style>
+<w:style w:type="table" w:styleId="Grid">
+<w:tblStylePr><w:tcPr><w:shd w:val="clear" w:fill="000080"/></w:tcPr></w:tblStylePr></w:style>
+{"".join(f'<w:style w:styleId="s{n}"><w:basedOn w:val="s{n + 1}"/></w:style>' for n in range(18))}
+<w:style w:styleId="s18"><w:basedOn w:val="Gone"/></w:style>
+</w:styles>"""
+WHITE = '<w:color w:val="FFFFFF"/>'
+
+
+def styled(body: str) -> Document:
+    return document(
+        word(
+            paragraph(run("Seen.")) + body,
+            {"word/_rels/document.xml.rels": relations(s=("styles", "styles.xml")), "word/styles.xml": STYLES},
+        )
+    )
+
+
+def cell(inside: str, properties: str = "", table: str = "", row: str = "") -> str:
+    return (
+        f"<w:tbl><w:tblPr>{table}</w:tblPr><w:tr><w:trPr>{row}</w:trPr><w:tc><w:tcPr>{properties}</w:tcPr>{inside}</w:tc></w:tr>"
+        f"<w:tr><w:tc>{paragraph(run('other'))}</w:tc></w:tr></w:tbl>"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        paragraph(run("gone", "<w:vanish/>")),
+        paragraph(run("gone", WHITE)),
+        paragraph(run("gone", '<w:color w:val="FEFEFE"/><w:shd w:val="clear" w:fill="auto"/>')),
+        paragraph(run("gone", '<w:color w:val="203040"/>'), '<w:pStyle w:val="Bar"/>'),
+        paragraph(run("gone", WHITE), '<w:pStyle w:val="Bar"/><w:shd w:val="clear" w:fill="auto"/>'),
+        paragraph(run("gone", '<w:rStyle w:val="White"/>')),
+        paragraph(run("gone", '<w:sz w:val="1"/>')),
+        paragraph(run("gone", '<w:sz w:val="1.5pt"/>')),
+        paragraph(run("gone"), '<w:pStyle w:val="Gone"/>'),
+        paragraph(run("gone"), '<w:pStyle w:val="Heir"/>'),
+        paragraph(run("gone"), '<w:pStyle w:val="s0"/>'),
+        paragraph(run("gone", '<w:rStyle w:val="Letter"/>')),
+        cell(paragraph(run("gone")), row="<w:hidden/>"),
+        cell(paragraph(run("gone", WHITE))),
+        paragraph(f"<w:r><w:rPr><w:vanish/></w:rPr><w:drawing><w:txbxContent>{paragraph(run('gone'))}</w:txbxContent></w:drawing></w:r>"),
+    ],
+)  # fmt: skip
+def test_text_that_nobody_sees_in_a_word_document_is_dropped_and_counted(body: str) -> None:
+    found = styled(body)
+    assert "gone" not in found.content
+    assert found.content.startswith("Seen.")
+    assert found.hidden == 4
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        paragraph(run("here", '<w:vanish w:val="0"/>'), '<w:pStyle w:val="Gone"/>'),
+        paragraph(run("here", WHITE + '<w:shd w:val="clear" w:fill="000000"/>')),
+        paragraph(run("here", WHITE + '<w:highlight w:val="black"/>')),
+        paragraph(run("here", WHITE), '<w:pStyle w:val="Bar"/>'),
+        paragraph(run("here", '<w:color w:val="auto"/><w:rStyle w:val="White"/>')),
+        paragraph(run("here", '<w:sz w:val="4"/>')),
+        cell(paragraph(run("here", WHITE)), '<w:shd w:val="clear" w:fill="808080"/>'),
+        cell(paragraph(run("here", WHITE)), table='<w:tblStyle w:val="Grid"/>'),
+        cell(paragraph(run("here")), row='<w:hidden w:val="false"/>'),
+        f"<w:p><w:r><w:drawing><w:txbxContent>{paragraph(run('here', WHITE))}</w:txbxContent></w:drawing></w:r></w:p>",
+    ],
+)
+def test_text_that_is_seen_in_a_word_document_stays(body: str) -> None:
+    found = styled(body)
+    assert "here" in found.content
+    assert found.hidden == 0
+
+
+def test_white_text_on_a_page_that_is_shown_dark_stays() -> None:
+    data = "<w:document xmlns:w='x'><w:background w:color='101010'/><w:body>{}</w:body></w:document>"
+    more = {
+        "word/document.xml": data.format(paragraph(run("here", WHITE))),
+        "word/_rels/document.xml.rels": relations(s=("settings", "settings.xml")),
+        "word/settings.xml": "<w:settings xmlns:w='x'><w:displayBackgroundShape/></w:settings>",
+    }
+    assert document(word("", more)).content == "here"
+
+
 # ------------------------------------------------------------------------------------------- spreadsheets
 
 

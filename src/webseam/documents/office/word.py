@@ -1,7 +1,8 @@
 """DOCX: the body as a tree of HTML's elements, which the writer of our Markdown knows.
 
 Headings come from styles (by name and outline level), lists from numbering, links from relationships and fields. Text that is
-hidden, or struck by a tracked change, is not shown; hidden text is counted. Notes stand at the end, as `[^1]: ...`.
+hidden, or struck by a tracked change, is not shown; hidden text is counted. Hidden is also, by itself or by its styles, what
+has the color of its paper or letters that are too small to be read. Notes stand at the end, as `[^1]: ...`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from webseam.documents.html.links import Base, page_links
 from webseam.documents.html.tree import Element
 from webseam.documents.office.package import Package
 from webseam.documents.office.written import MAX_NESTING, Lists, written
-from webseam.documents.office.xml import attribute, child, children, name_of, number, parse
+from webseam.documents.office.xml import all_of, attribute, child, children, name_of, number, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,14 +35,22 @@ _QUOTE = re.compile(r"quot|block text")
 _FIELD = re.compile(r"\s*HYPERLINK\s+\"([^\"]{1,8192})\"")
 _OFF = frozenset({"0", "false", "off", "none"})
 _WRAPPERS = frozenset({"ins", "smartTag", "sdt", "sdtContent", "fldSimple", "customXml", "dir", "bdo", "moveTo", "Choice"})
+_HEX = re.compile(r"[0-9a-f]{6}")
+_POINTS = re.compile(r"(\d{1,4}(?:\.\d{1,9})?)(pt|)")
+_WHITE = "ffffff"
+_UNKNOWN = "?"  # a color that other things decide
+_ALIKE = 5  # of 255 in each of red, green and blue
+_TINY = 4.0  # half-points
+_BASED = 20
 _BREAKS = {"br": "br", "cr": "br"}
 
 
 def read_word(data: bytes, url: str, budget: Budget) -> Extract:
     """The text of a Word document. Raises `DocumentError`."""
     package = Package(data, "Word document", "word/document.xml")
-    writer = _Word(package, budget)
-    body = child(package.tree(package.main), "body")
+    root = package.tree(package.main)
+    writer = _Word(package, budget, _page_color(package, root))
+    body = child(root, "body")
     tree = Element("body")
     if body is not None:
         writer.blocks(body, tree, 0)
@@ -58,12 +67,46 @@ def read_word(data: bytes, url: str, budget: Budget) -> Extract:
     return extract
 
 
+@dataclass(frozen=True, slots=True)
+class _Letters:
+    """What decides whether letters are seen; `None` where nothing is said of it, "" where it is said that there is no color."""
+
+    vanish: bool | None = None
+    color: str | None = None
+    half_points: float | None = None
+    fill: str | None = None  # behind the letters
+    paper: str | None = None  # behind the paragraph
+
+    def over(self, below: _Letters) -> _Letters:
+        """These with what `below` says of the rest."""
+        if self is _NO_LETTERS or below is _NO_LETTERS:
+            return below if self is _NO_LETTERS else self
+        return _Letters(
+            below.vanish if self.vanish is None else self.vanish,
+            below.color if self.color is None else self.color,
+            below.half_points if self.half_points is None else self.half_points,
+            below.fill if self.fill is None else self.fill,
+            below.paper if self.paper is None else self.paper,
+        )
+
+    def unseen(self, page: str) -> bool:
+        """Whether letters are not seen on a page, or in a cell, of that color."""
+        if self.vanish or (self.half_points is not None and self.half_points < _TINY):
+            return True
+        return bool(self.color) and _alike(self.color or "", self.fill or self.paper or page)
+
+
+_NO_LETTERS = _Letters()
+
+
 @dataclass(slots=True)
 class _Style:
     name: str = ""
     based_on: str = ""
     outline: int = -1
     numbering: Node | None = None
+    letters: _Letters = _NO_LETTERS
+    paints: bool = False  # a table's, that gives cells a color
 
 
 @dataclass(slots=True)
@@ -76,13 +119,16 @@ class _Run:
 
 
 class _Word:
-    def __init__(self, package: Package, budget: Budget) -> None:
+    def __init__(self, package: Package, budget: Budget, page: str) -> None:
         self.package = package
         self._budget = budget
         self.hidden = 0
         self.title = ""
         self._relations: dict[str, Relation] = package.relations(package.main)
-        self._styles = _read_styles(package)
+        self._styles, self._default, self._defaults = _read_styles(package)
+        self._known: dict[str, _Style] = {}
+        self._page = page  # its color, or that of the cell
+        self._of_paragraph = _NO_LETTERS
         self._ordered = _read_numbering(package)
         self._notes: dict[tuple[str, str], int] = {}
         self._field: list[str] = []  # the addresses of the fields that are open; "" for other fields
@@ -109,11 +155,15 @@ class _Word:
 
     def _paragraph(self, node: Node, into: Element, lists: Lists) -> None:
         properties = child(node, "pPr")
+        identity = attribute(child(properties, "pStyle"), "val") if properties is not None else ""
+        below = self._style(identity if identity in self._styles else self._default).letters.over(self._defaults)
+        shade = child(properties, "shd") if properties is not None else None
+        self._of_paragraph = below if shade is None else _Letters(paper=_fill(shade)).over(below)
         boxes: list[Node] = []
         line = self._line(node, boxes)
         empty = not any(not isinstance(part, str) or part.strip() for part in line)
         if not empty:
-            style = self._style(attribute(child(properties, "pStyle"), "val")) if properties is not None else _Style()
+            style = self._style(identity)
             level = self._heading(properties, style)
             numbering = child(properties, "numPr") if properties is not None else None
             numbering = style.numbering if numbering is None else numbering
@@ -135,11 +185,18 @@ class _Word:
                 into.children.append(_block(style.name.lower(), line, into))
         for box in boxes:
             lists.end()
+            page, self._page = self._page, _UNKNOWN
             self.blocks(box, into, MAX_NESTING - 1)
+            self._page = page
 
     def _table(self, node: Node, depth: int) -> Element:
         table = Element("table")
+        page = self._page
+        of_table = self._color_of(child(node, "tblPr")) or page
         for row in _rows(node):
+            if any(_on(found) for found in children(child(row, "trPr"), "hidden")):
+                self.hidden += _size(row)
+                continue
             made = Element("tr")
             for cell in children(row, "tc"):
                 properties = child(cell, "tcPr")
@@ -149,10 +206,21 @@ class _Word:
                 if span:
                     inside.attrs["colspan"] = span
                 if merged is None or attribute(merged, "val") == "restart":
+                    self._page = self._color_of(properties) or of_table
                     self.blocks(cell, inside, depth + 1)
+                    self._page = page
                 made.children.append(inside)
             table.children.append(made)
         return table
+
+    def _color_of(self, properties: Node | None) -> str:
+        """The color of a table or a cell; "" when it has none of its own."""
+        if properties is None:
+            return ""
+        shade = child(properties, "shd")
+        color = "" if shade is None else _fill(shade)
+        style = attribute(child(properties, "tblStyle"), "val")
+        return color or (_UNKNOWN if style and self._style(style).paints else "")
 
     def _heading(self, properties: Node | None, style: _Style) -> int:
         """The level of a heading; 0 for other paragraphs."""
@@ -167,8 +235,12 @@ class _Word:
 
     def _style(self, identity: str) -> _Style:
         """A style with what it takes from those that it is based on."""
+        known = self._known.get(identity)
+        if known is not None:
+            return known
         found = _Style()
-        for _ in range(10):
+        first = identity
+        for _ in range(_BASED):
             style = self._styles.get(identity)
             if style is None:
                 break
@@ -177,7 +249,11 @@ class _Word:
                 found.name = style.name
             found.outline = style.outline if found.outline < 0 else found.outline
             found.numbering = style.numbering if found.numbering is None else found.numbering
+            found.letters = found.letters.over(style.letters)
+            found.paints = found.paints or style.paints
             identity = style.based_on
+        if first in self._styles:
+            self._known[first] = found
         return found
 
     # ------------------------------------------------------------------------------------- lines
@@ -207,7 +283,16 @@ class _Word:
                 self._gather(inner, link, runs, boxes, depth + 1)
 
     def _run(self, node: Node, link: str, runs: list[_Run], boxes: list[Node]) -> None:
-        look, hidden = _look(child(node, "rPr"))
+        properties = child(node, "rPr")
+        look = _look(properties)
+        letters = self._of_paragraph
+        if properties is not None:
+            style = attribute(child(properties, "rStyle"), "val")
+            of_style = self._style(style).letters if style else _NO_LETTERS
+            if letters.vanish and of_style.vanish is False:
+                of_style = _Letters(vanish=True).over(of_style)  # a style does not take back what another hides
+            letters = _letters(properties).over(of_style).over(letters)
+        hidden = letters.unseen(self._page)
         for inner in node:
             name = name_of(inner)
             if name == "fldChar":
@@ -216,6 +301,9 @@ class _Word:
             if name == "instrText":
                 if self._field_code is not None:
                     self._field_code.append(str(inner.text or "")[:8_300])
+                continue
+            if letters.vanish and name not in ("t", "tab"):
+                self.hidden += _size(inner)  # of a drawing; a note is not called either
                 continue
             part = self._part(name, inner, boxes)
             if not part:
@@ -302,12 +390,11 @@ def _dressed(run: _Run) -> list[Child]:
     return [Element("a", {"href": run.link}, parts)] if run.link else parts
 
 
-def _look(properties: Node | None) -> tuple[tuple[str, ...], bool]:
-    """The elements that show how a run looks, and whether it is hidden."""
+def _look(properties: Node | None) -> tuple[str, ...]:
+    """The elements that show how a run looks."""
     if properties is None:
-        return (), False
+        return ()
     found: list[str] = []
-    hidden = False
     for node in properties:
         name, value = name_of(node), attribute(node, "val").lower()
         if name == "vertAlign":
@@ -320,11 +407,69 @@ def _look(properties: Node | None) -> tuple[tuple[str, ...], bool]:
             found.append("em")
         elif name in ("strike", "dstrike"):
             found.append("del")
-        elif name in ("vanish", "webHidden"):
-            hidden = hidden or name == "vanish"
         elif name == "rStyle" and _CODE.search(value):
             found.append("code")
-    return tuple(sorted(set(found))), hidden
+    return tuple(sorted(set(found)))
+
+
+def _letters(properties: Node | None) -> _Letters:
+    """What the properties of a run, or those of a style, say of whether it is seen."""
+    vanish: bool | None = None
+    color: str | None = None
+    size: float | None = None
+    fill: str | None = None
+    for node in properties if properties is not None else ():
+        name = name_of(node)
+        if name == "vanish":
+            vanish = _on(node)
+        elif name == "color":
+            color = _color(attribute(node, "val"))
+        elif name == "sz" and (match := _POINTS.fullmatch(attribute(node, "val"))):
+            size = float(match[1]) * (2 if match[2] else 1)
+        elif name == "shd":
+            fill = fill or _fill(node)
+        elif name == "highlight" and attribute(node, "val") not in ("", "none"):
+            fill = _WHITE if attribute(node, "val") == "white" else _UNKNOWN
+    if vanish is None and color is None and size is None and fill is None:
+        return _NO_LETTERS
+    return _Letters(vanish, color, size, fill)
+
+
+def _on(node: Node) -> bool:
+    return attribute(node, "val").lower() not in _OFF
+
+
+def _color(value: str) -> str:
+    """A color as six digits; "" for what is not one ("auto")."""
+    value = value.lower()
+    return value if _HEX.fullmatch(value) else ""
+
+
+def _fill(shade: Node) -> str:
+    """The color of a shade, "" when it lets through what is behind it."""
+    pattern = attribute(shade, "val").lower()
+    if pattern in ("", "clear", "nil", "none"):
+        return _color(attribute(shade, "fill"))
+    return _color(attribute(shade, "color")) or "000000" if pattern == "solid" else _UNKNOWN
+
+
+def _alike(one: str, other: str) -> bool:
+    if other == _UNKNOWN:
+        return False
+    return all(abs(first - second) <= _ALIKE for first, second in zip(bytes.fromhex(one), bytes.fromhex(other), strict=True))
+
+
+def _size(node: Node) -> int:
+    """The characters in an element."""
+    return sum(len(str(text.text or "")) for text in all_of(node, "t"))
+
+
+def _page_color(package: Package, root: Node) -> str:
+    background = child(root, "background")
+    color = "" if background is None else _color(attribute(background, "color"))
+    part = package.related(package.main, "settings") if color else ""
+    shown = child(package.tree(part), "displayBackgroundShape") if part else None
+    return color if shown is not None and _on(shown) else _WHITE
 
 
 def _block(style: str, line: list[Child], into: Element) -> Element:
@@ -354,19 +499,33 @@ def _rows(table: Node) -> Iterable[Node]:
             yield from children(content, "tr")
 
 
-def _read_styles(package: Package) -> dict[str, _Style]:
+def _read_styles(package: Package) -> tuple[dict[str, _Style], str, _Letters]:
+    """The styles, the name of that of a paragraph without one, and how letters look where nothing is said."""
     part = package.related(package.main, "styles")
     found: dict[str, _Style] = {}
-    for node in children(package.tree(part), "style") if part else ():
+    default = ""
+    if not part:
+        return found, default, _NO_LETTERS
+    root = package.tree(part)
+    for node in children(root, "style"):
         properties = child(node, "pPr")
         outline = child(properties, "outlineLvl") if properties is not None else None
-        found[attribute(node, "styleId")] = _Style(
+        shade = child(properties, "shd") if properties is not None else None
+        kind, identity = attribute(node, "type"), attribute(node, "styleId")
+        letters = _letters(child(node, "rPr"))
+        if shade is not None:
+            letters = _Letters(paper=_fill(shade)).over(letters)
+        if kind == "paragraph" and attribute(node, "default").lower() in ("1", "true", "on"):
+            default = identity
+        found[identity] = _Style(
             name=attribute(child(node, "name"), "val"),
             based_on=attribute(child(node, "basedOn"), "val"),
             outline=number(attribute(outline, "val"), 9) if outline is not None else -1,
             numbering=child(properties, "numPr") if properties is not None else None,
+            letters=letters,
+            paints=kind == "table" and any(_fill(painted) for painted in all_of(node, "shd")),
         )
-    return found
+    return found, default, _letters(child(root, "docDefaults", "rPrDefault", "rPr"))
 
 
 def _read_numbering(package: Package) -> dict[tuple[str, int], bool]:
