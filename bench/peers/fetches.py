@@ -185,6 +185,8 @@ def _has_text(answer: dict[str, Any], url: str) -> bool:
         return True
     if "no text" in text or "empty" in text or "failed to be simplified" in text:
         return False
+    if text.startswith("Error executing tool fetch: Failed to fetch"):
+        return False  # with a Node for each page on two cores, mcp-server-fetch's own client gives up
     raise SystemExit(f"{url} was not read: {text[:500]}")
 
 
