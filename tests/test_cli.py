@@ -200,6 +200,14 @@ def test_the_markdown_of_a_page_comes_alone_and_whole(run: Run, tmp_path: Path) 
     assert run("fetch", page + ".txt", "--markdown")[:2] == (FAILED, "")
 
 
+def test_the_markdown_of_a_long_table_has_each_row_once(run: Run, tmp_path: Path) -> None:
+    text = "# Tides\n\n| n | tide |\n|---|---|\n" + "".join(f"| {n} | {'high ' * 9}|\n" for n in range(2_000))
+    (tmp_path / "table.md").write_text(text, "utf-8")
+    run("index", "add", str(tmp_path / "table.md"), "--name", "notes")
+    code, out, _ = run("fetch", "index://notes/table.md", "--markdown")
+    assert (code, out) == (OK, text)
+
+
 def test_a_site_is_crawled_once_it_is_allowed(run: Run) -> None:
     with Handbook() as book:
         address = book.url.removeprefix("http://").rstrip("/")

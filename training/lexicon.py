@@ -48,7 +48,7 @@ def count(blocks: Blocks, sizes: Sequence[int], shares: Sequence[float]) -> Coun
             found: dict[str, None] = {}
             element = holder
             while element >= 0:
-                found.update(dict.fromkeys(blocks.names[element]))
+                found.update(dict.fromkeys(blocks.names(element)))
                 element = blocks.parents[element]
             above[holder] = list(found)
         for name in above[holder]:

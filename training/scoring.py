@@ -11,7 +11,6 @@ spaces, so that a whole clause would be one word). Where the gold text has no wo
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
@@ -217,9 +216,3 @@ def _magic(folder: Path, name: str) -> Iterator[GoldPage]:
     for key, entry in sorted(json.loads((root / "base.json").read_text(encoding="utf-8")).items()):
         html = (root / "htmls" / f"{key}.html").read_bytes()
         yield GoldPage(f"{name}/{key}", name, entry["url"], domain(entry["url"]), kind, html, entry["content"])
-
-
-@functools.cache
-def gold_tokens(gold: str) -> Counter[str]:
-    """The words of a gold text, counted; kept, for it is scored against many answers."""
-    return Counter(tokens(gold))

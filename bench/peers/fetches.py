@@ -36,7 +36,8 @@ AT_ONCE = 16
 PORTS = 4
 ROUNDS = 5
 FEW = 16
-"""Pages for mcp-server-fetch."""
+REFERENCE_SECONDS = 60
+"""Pages for mcp-server-fetch, and how long is waited for one: beyond, it counts as one without a text."""
 US, AIOHTTP, REFERENCE = "webseam serve", "trafilatura + aiohttp", "mcp-server-fetch"
 
 
@@ -232,7 +233,11 @@ class _Reference:
 
     async def fetch(self, url: str) -> bool:
         """Fetch a page."""
-        return _has_text(await self._ask(lambda number: _call("fetch", number, url)), url)
+        try:
+            async with asyncio.timeout(REFERENCE_SECONDS):
+                return _has_text(await self._ask(lambda number: _call("fetch", number, url)), url)
+        except TimeoutError:
+            return False
 
     async def _ask(self, request: Callable[[int], bytes]) -> dict[str, Any]:
         self._number += 1
@@ -252,4 +257,9 @@ class _Reference:
         for line in self._process.stdout:
             answer = json.loads(line)
             if "id" in answer and "method" not in answer:
-                loop.call_soon_threadsafe(self._waiting.pop(answer["id"]).set_result, answer)
+                loop.call_soon_threadsafe(self._answered, answer)
+
+    def _answered(self, answer: dict[str, Any]) -> None:
+        waiting = self._waiting.pop(answer["id"])
+        if not waiting.done():  # nobody waits for one that came too late
+            waiting.set_result(answer)

@@ -191,17 +191,18 @@ def _print_markdown(answers: Sequence[str]) -> int:
     import json
 
     from webseam.tools.fence import unfenced
-    from webseam.tools.web_fetch import OUTLINE
+    from webseam.tools.web_fetch import OUTLINE, REPEATED
 
     notes: dict[str, None] = {}
     windows: list[str] = []
     passages: list[str] = []
     for answer in answers:
-        head, _, fenced = answer.partition("\n")
-        notes.update(dict.fromkeys(json.loads(head).get("notes", ())))
+        first, _, fenced = answer.partition("\n")
+        head = json.loads(first)
+        notes.update(dict.fromkeys(head.get("notes", ())))
         for label, text in unfenced(fenced):
-            if label != OUTLINE:
-                (passages if label else windows).append(text)
+            if label != OUTLINE and not label.startswith(REPEATED):
+                (passages if "find" in head else windows).append(text)
     print(("".join(windows) or "\n\n".join(passages)).rstrip("\n"))
     for note in notes:
         print(note, file=sys.stderr)

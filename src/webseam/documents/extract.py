@@ -12,15 +12,16 @@ _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.\
 # What programs write where nobody gave a title or an author, without brackets and in lower case.
 _NO_TITLES = frozenset(
     {
-        "anonymous", "n/a", "none", "null", "powerpoint presentation", "title", "undefined", "unknown", "unnamed",
+        "", "anonymous", "n/a", "none", "null", "powerpoint presentation", "title", "undefined", "unknown", "unnamed",
         "unspecified", "untitled", "untitled document", "untitled presentation", "untitled spreadsheet", "word document",
     }
 )  # fmt: skip
-_NO_AUTHORS = _NO_TITLES | {
+# Of a page's too: what a publishing system writes.
+_NOBODY = _NO_TITLES | {
     "admin", "administrator", "apache poi", "author", "creator", "default", "default user", "docx", "exceljs", "libreoffice",
     "microsoft office user", "openoffice", "openpyxl", "owner", "pandoc", "phpexcel", "phpspreadsheet", "phpword",
     "python-docx", "python-pptx", "reportlab", "sheetjs", "un-named", "unknown author", "unknown creator", "user",
-    "windows user", "xlsxwriter", "your name",
+    "windows user", "xlsxwriter", "your name", "guest", "nobody", "root", "webmaster", "佚名", "匿名", "未知",
 }  # fmt: skip
 # What the templates of python-docx and python-pptx say, on whatever day a document was made of them.
 _NO_DATES = frozenset({"2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z"})
@@ -85,18 +86,23 @@ def iso_date(text: str) -> str:
 
 def given_title(text: str) -> str:
     """A title that somebody gave, on one line; "" for what a program wrote in place of one ("(anonymous)")."""
-    return _given(text, _NO_TITLES)
+    return "" if _bare(text) in _NO_TITLES else " ".join(text.split())
 
 
 def given_author(text: str) -> str:
     """An author whom somebody named, on one line; "" for a program, or what it wrote in place of one."""
-    return _given(text, _NO_AUTHORS)
+    return "" if is_nobody(text) else " ".join(text.split())
 
 
-def _given(text: str, never: frozenset[str]) -> str:
-    name = " ".join(text.split())
-    bare = name.strip("()[]<>\"' ") if len(name) < 40 else name
-    return name if bare and bare.casefold() not in never else ""
+def is_nobody(name: str) -> bool:
+    """Whether what stands where an author should is what a program puts there for want of one."""
+    return _bare(name) in _NOBODY
+
+
+def _bare(name: str) -> str:
+    """A short name without the brackets around it, in lower case."""
+    name = " ".join(name.split())
+    return (name.strip("()[]<>\"'-. ") if len(name) < 40 else name).casefold()
 
 
 def last_date(created: str, changed: str) -> str:

@@ -49,21 +49,10 @@ _RAW = frozenset({"textarea", "title", "script", "style", "xmp", "iframe", "noem
 _IMPLIED = frozenset({"p", "li", "dd", "dt", "option", "optgroup", "tr", "td", "th"})  # ended by another of its kind
 _SCOPE = frozenset(
     {
-        "applet",
-        "caption",
-        "html",
-        "table",
-        "td",
+        "applet", "caption", "foreignobject", "html", "marquee", "math", "object", "select", "svg", "table", "td", "template",
         "th",
-        "marquee",
-        "object",
-        "template",
-        "select",
-        "svg",
-        "math",
-        "foreignobject",
     }
-)
+)  # fmt: skip
 _TABLE = frozenset({"table", "caption", "colgroup", "tbody", "thead", "tfoot", "tr", "td", "th"})
 _TABLE_SCOPE = frozenset({"table", "template"})
 # Elements within which no end tag but one of these counts for what is outside (HTML, "special").
@@ -144,13 +133,12 @@ class _Walk:
         self._kept: list[str] = []
         self._kept_from = 0
         self._dropped = 0
-        self._blanks: list[int] | None = None
+        self._places: dict[re.Pattern[str], list[int]] = {}
         self._ticks: dict[int, list[int]] | None = None
         self._styles: Styles | None = None
         self._judged: dict[str, bool] = {}
         self._looks = _LOOKS
         self._ends: dict[str, int] = {}
-        self._breaks: list[int] | None = None
         self._line = self._lines_to = 0
         self._paragraph = (-1, -1)
 
@@ -268,17 +256,14 @@ class _Walk:
 
     def _break_after(self, at: int) -> int:
         """The next line that is blank, or is so within a quotation."""
-        if self._breaks is None:
-            self._breaks = [match.start() for match in _BREAK.finditer(self._text)]
-        index = bisect_left(self._breaks, at)
-        return self._breaks[index] if index < len(self._breaks) else len(self._text)
+        return self._next(_BREAK, at)
 
     def _in_html(self, at: int) -> bool:
         """Whether a line below others may go on with a block of HTML: there is a `<` since the last blank line."""
         end = self._blank_after(at)
-        assert self._blanks is not None
-        index = bisect_right(self._blanks, at - 2)
-        begin = self._blanks[index - 1] if index else 0
+        blanks = self._places[_BLANK]
+        index = bisect_right(blanks, at - 2)
+        begin = blanks[index - 1] if index else 0
         if self._paragraph[0] != begin:
             found = self._text.find("<", begin, end)
             self._paragraph = begin, found if found != -1 else end
@@ -355,10 +340,15 @@ class _Walk:
         return close.span() if close is not None else (blank, blank)
 
     def _blank_after(self, at: int) -> int:
-        if self._blanks is None:
-            self._blanks = [match.start() for match in _BLANK.finditer(self._text)]
-        index = bisect_left(self._blanks, at)
-        return self._blanks[index] if index < len(self._blanks) else len(self._text)
+        return self._next(_BLANK, at)
+
+    def _next(self, pattern: re.Pattern[str], at: int) -> int:
+        """Where `pattern` is found next, or else the end; all its places are looked for once."""
+        places = self._places.get(pattern)
+        if places is None:
+            places = self._places[pattern] = [match.start() for match in pattern.finditer(self._text)]
+        index = bisect_left(places, at)
+        return places[index] if index < len(places) else len(self._text)
 
     def _is_indented_code(self, at: int) -> bool:
         """Whether the line of `at` is code by its four spaces: below a blank line or other code, and in no list."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 NAME = "web_fetch"
 OUTLINE = "outline of the whole page"
+REPEATED = "repeated: "
+"""What labels begin with of what stands before the window, and is shown once more to make it understood."""
+
 ARGUMENTS = ("url", "start", "max_chars", "find", "section")
 CACHE: tuple[Literal["use", "only", "refresh"], ...] = ("use", "only", "refresh")
 """The argument `cache`, of readers that keep what they read."""
@@ -179,7 +182,7 @@ def answer(provider: str, kept: Kept, asked: Asked, *, whole_offered: bool = Fal
         following = end if end < stop else None
         parts = [(f"characters {start} to {end}" if repeated else "", text[start:end])]
         if repeated is not None:
-            label = f"repeated: how this {repeated.what} begins, at character {repeated.start}"
+            label = f"{REPEATED}how this {repeated.what} begins, at character {repeated.start}"
             parts.insert(0, (label, text[repeated.start : repeated.end].rstrip("\n")))
         outline = start == 0 and end < len(text)
         if not text:

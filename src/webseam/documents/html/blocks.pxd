@@ -9,7 +9,9 @@ cdef long long _MANY
 cdef class Blocks:
     cdef public list texts, words, sizes, link_chars, holders, contexts, depths, tags, begins, ends
     cdef public set linked
-    cdef public list parents, element_tags, names, said, named, signatures, pictures
+    cdef public list parents, element_tags, said, named, signatures, pictures
+
+    cpdef tuple names(self, Py_ssize_t element)
 
 cpdef Blocks blocks_of(Element body)
 

@@ -47,7 +47,7 @@ class Blocks:
     """The blocks of one page. `parents` comes before its children, and the page's body is element 0, its own parent -1."""
 
     __slots__ = (
-        "begins", "contexts", "depths", "element_tags", "ends", "holders", "link_chars", "linked", "named", "names", "parents",
+        "begins", "contexts", "depths", "element_tags", "ends", "holders", "link_chars", "linked", "named", "parents",
         "pictures", "said", "signatures", "sizes", "tags", "texts", "words",
     )  # fmt: skip
 
@@ -66,13 +66,16 @@ class Blocks:
         # of each block element
         self.parents: list[int] = []
         self.element_tags: list[str] = []
-        self.names: list[tuple[str, ...]] = []  # words of its class, id and role
-        self.said: list[tuple[str, ...]] = [()]  # what differs among the names, and for each element which of them it has
+        self.said: list[tuple[str, ...]] = [()]  # words of classes, ids and roles; and for each element which of these it has
         self.named: list[int] = []
         self.signatures: list[int] = []  # equal where the path of tags and names from the body down is
         # Runs without text that show a picture; how many blocks came before, and where the picture links to.
         self.pictures: list[tuple[Element, int, int, int, str]] = []
         self.linked: set[str] = set()  # where text links to
+
+    def names(self, element: int) -> tuple[str, ...]:
+        """The words of an element's class, id and role."""
+        return self.said[self.named[element]]
 
 
 def blocks_of(body: Element) -> Blocks:
@@ -87,7 +90,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.blocks = Blocks()
-        self.known: dict[str | tuple[str, str], tuple[tuple[str, ...], int, int]] = {}
+        self.known: dict[str | tuple[str, str], tuple[int, int]] = {}
         # What a path of tags and names ends with, by number; and the paths, by the number of the path above and of both.
         self.firsts: dict[tuple[str, ...], int] = {(): 0}
         self.tags: dict[str, int] = {}
@@ -108,17 +111,15 @@ class _Walk:
         path = (path * _MANY + self.tags.setdefault(tag, len(self.tags))) * _MANY
         if element.attrs:
             known = self.names(element.attrs)
-            blocks.names.append(known[0])
-            blocks.named.append(known[2])
-            path += known[1]
+            blocks.named.append(known[1])
+            path += known[0]
         else:
-            blocks.names.append(())
             blocks.named.append(0)
         blocks.signatures.append(self.paths.setdefault(path, len(self.paths) + 1))
         self.children(element, index, context | _BIT.get(tag, 0), depth + 1, link)
 
-    def names(self, attributes: dict[str, str]) -> tuple[tuple[str, ...], int, int]:
-        """The words of an element's class, id and role, the number of the first three, and their place in `Blocks.said`."""
+    def names(self, attributes: dict[str, str]) -> tuple[int, int]:
+        """Of the words of an element's class, id and role: the number of the first three, and their place in `Blocks.said`."""
         said = attributes.get("class", "")
         name = attributes.get("id")
         if name is not None:
@@ -135,7 +136,7 @@ class _Walk:
                 self.blocks.said.append(found)
             else:
                 place = 0
-            known = self.known[key] = (found, self.firsts.setdefault(found[:3], len(self.firsts)), place)
+            known = self.known[key] = (self.firsts.setdefault(found[:3], len(self.firsts)), place)
         return known
 
     def children(self, element: Element, holder: int, context: int, depth: int, link: str | None) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from webseam.config import LIMITS
 from webseam.documents.dates import iso_date
-from webseam.documents.html.structured import Said, is_nobody
+from webseam.documents.extract import is_nobody
+from webseam.documents.html.structured import Said
 from webseam.documents.html.tree import Element, first, text_of
 from webseam.documents.invisible import drop_invisible
 

@@ -101,13 +101,13 @@ def completed(blocks: Blocks, kept: frozenset[int], likely: array[float], names:
     _keep_kin(blocks, all_kept, kept, likely)
     _complete_tables(blocks, all_kept, inside)
     _say_who(blocks, all_kept, inside)
-    headings = {(blocks.tags[index], blocks.names[blocks.holders[index]]) for index in kept if blocks.tags[index] in _HEADINGS}
+    headings = {(blocks.tags[index], blocks.names(blocks.holders[index])) for index in kept if blocks.tags[index] in _HEADINGS}
     first = min(all_kept)
     for index in range(count - 2, -1, -1):
         if blocks.tags[index] not in _HEADINGS or not inside[index]:
             continue
         if index + 1 in all_kept or index + 2 in all_kept:
-            alike = (blocks.tags[index], blocks.names[blocks.holders[index]]) in headings
+            alike = (blocks.tags[index], blocks.names(blocks.holders[index])) in headings
             if alike or index < first or likely[index] >= PERHAPS:
                 all_kept.add(index)
     return all_kept
@@ -115,7 +115,7 @@ def completed(blocks: Blocks, kept: frozenset[int], likely: array[float], names:
 
 def _named_not(blocks: Blocks, element: int, around: set[int], names: Mapping[str, float]) -> bool:
     while element >= 0 and element not in around:
-        for name in blocks.names[element]:
+        for name in blocks.names(element):
             if names.get(name, 0.0) <= NAMED_NOT and name != "role=presentation":
                 return True
         element = blocks.parents[element]
@@ -160,8 +160,8 @@ def _say_who(blocks: Blocks, kept: set[int], inside: list[bool]) -> None:
             continue
         holder = blocks.holders[index]
         parent = blocks.parents[holder]
-        if not (_SAYS_WHO.isdisjoint(blocks.names[holder]) and (parent < 0 or _SAYS_WHO.isdisjoint(blocks.names[parent]))):
-            found.setdefault((blocks.tags[index], blocks.names[holder]), []).append(index)
+        if not (_SAYS_WHO.isdisjoint(blocks.names(holder)) and (parent < 0 or _SAYS_WHO.isdisjoint(blocks.names(parent)))):
+            found.setdefault((blocks.tags[index], blocks.names(holder)), []).append(index)
     for lines in found.values():
         if len(lines) > 1:  # several posts; of one article the head says it
             kept.update(lines)

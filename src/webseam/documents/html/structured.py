@@ -10,6 +10,7 @@ from html import unescape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webseam.documents.dates import iso_date
+from webseam.documents.extract import is_nobody
 from webseam.documents.html.scripts import decoded
 from webseam.documents.html.tree import Element
 
@@ -43,12 +44,6 @@ MARKUP = re.compile(
     r"</?(?:a|b|blockquote|br|code|div|em|h[1-6]|i|img|li|ol|p|pre|section|span|strong|table|td|tr|ul)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
-_NOBODY = frozenset(
-    {
-        "", "admin", "administrator", "anonymous", "default", "guest", "n/a", "nobody", "none", "null", "root", "undefined",
-        "unknown", "unknown author", "webmaster", "佚名", "匿名", "未知",
-    }
-)  # fmt: skip
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _RATING = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{1,9})?")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -107,11 +102,6 @@ class LinkedData:
             if name and len(name) <= 100 and "://" not in name and not is_nobody(name):
                 found[name] = None
         return ", ".join([*found][:5])
-
-
-def is_nobody(name: str) -> bool:
-    """Whether what stands where an author should is what a publishing system puts there for want of one."""
-    return name.strip(" ()[]<>-.").lower() in _NOBODY
 
 
 def linked_data(scripts: Iterable[str]) -> LinkedData:
